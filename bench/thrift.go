@@ -1,0 +1,284 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cellardb/cellar/bench/thriftclient"
+)
+
+// tablePrefix begins the names of the tables that the Thrift workload creates
+// and drops.
+const tablePrefix = "cellar_bench_thrift_"
+
+// Thrift runs the Thrift workload: it loads records by mutateRows, scans all of
+// them back by scannerGetList, and reads random ones by getRow. Each operation
+// is repeated as Options.Repeat says, the load on a fresh table each time.
+//
+// The results are in the order scan, get, load: the main figure comes last.
+// They are returned as far as they are complete also along with an error, which
+// matches ErrVerify where what was read is not what was written; the table is
+// kept then, and dropped otherwise.
+func Thrift(ctx context.Context, o Options) ([]Result, error) {
+	o = o.withDefaults()
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	p := NewProgress(o.Progress)
+	if !o.NoLock {
+		release, err := lock(ctx, o.Lock, func() { p.Say("waiting for %s: another benchmark runs", o.Lock) })
+		if err != nil {
+			return nil, err
+		}
+		defer release()
+	}
+	return newThriftRun(o, p).run(ctx)
+}
+
+// thriftRun is one run of the workload.
+type thriftRun struct {
+	Options
+	progress *Progress
+	config   map[string]any
+	clock    func() time.Time
+	dial     func(ctx context.Context) (*thriftclient.Client, error)
+
+	load, scan, get measure
+	ledger          *ledger // of the table that was loaded last
+}
+
+func newThriftRun(o Options, p *Progress) *thriftRun {
+	server := newServer(o.ServerPID, o.StatsURL)
+	t := &thriftRun{Options: o, progress: p, config: machine(o.config()), clock: time.Now}
+	for _, m := range []*measure{&t.load, &t.scan, &t.get} {
+		m.clock, m.server = t.clock, server
+	}
+	t.dial = func(ctx context.Context) (*thriftclient.Client, error) {
+		return thriftclient.Dial(ctx, o.Addr, o.client())
+	}
+	return t
+}
+
+// run does the whole workload. The last table is dropped at the end, unless
+// something in it is wrong.
+func (t *thriftRun) run(ctx context.Context) ([]Result, error) {
+	err := t.loads(ctx)
+	if err == nil && t.wants(OpScan) {
+		for err == nil && !t.scan.enough(t.Repeat) {
+			err = t.scanAll(ctx)
+		}
+	}
+	if err == nil && t.wants(OpGet) {
+		for err == nil && !t.get.enough(t.Repeat) {
+			err = t.gets(ctx)
+		}
+	}
+	if err == nil {
+		err = t.drop(ctx, t.ledger.table)
+	}
+	return t.results(), err
+}
+
+// loads repeats the load. All tables but the last are dropped.
+func (t *thriftRun) loads(ctx context.Context) error {
+	for {
+		table := fmt.Sprint(tablePrefix, t.load.rounds)
+		if err := t.create(ctx, table); err != nil {
+			return err
+		}
+		if err := t.loadTable(ctx, table); err != nil {
+			return err
+		}
+		if !t.NoVerify {
+			if err := t.scanAll(ctx); err != nil {
+				return err
+			}
+		}
+		if !t.wants(OpLoad) || t.load.enough(t.Repeat) {
+			return nil
+		}
+		if err := t.drop(ctx, table); err != nil {
+			return err
+		}
+	}
+}
+
+func (t *thriftRun) results() []Result {
+	d := t.Durability.String()
+	var all []Result
+	for _, op := range []struct {
+		name, unit string
+		m          *measure
+	}{{OpScan, "rows", &t.scan}, {OpGet, "gets", &t.get}, {OpLoad, "records", &t.load}} {
+		if t.wants(op.name) && op.m.rounds > 0 {
+			all = append(all, op.m.result("thrift", op.name, op.unit, d, t.config))
+		}
+	}
+	return all
+}
+
+// connect opens a connection that ends with ctx; the caller calls done.
+func (t *thriftRun) connect(ctx context.Context) (c *thriftclient.Client, done func(), err error) {
+	c, err = t.dial(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	unhook := context.AfterFunc(ctx, func() { _ = c.Close() })
+	return c, func() { unhook(); _ = c.Close() }, nil
+}
+
+// create makes an empty table, in place of one that a run before has left.
+func (t *thriftRun) create(ctx context.Context, table string) error {
+	c, done, err := t.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if err := c.DropTable(table); err != nil {
+		return fmt.Errorf("drop the table %s of an earlier run: %w", table, err)
+	}
+	if err := c.CreateTable(table, thriftclient.Family{Name: recordFamily, MaxVersions: 1}); err != nil {
+		return fmt.Errorf("create table %s: %w", table, err)
+	}
+	return nil
+}
+
+func (t *thriftRun) drop(ctx context.Context, table string) error {
+	c, done, err := t.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if err := c.DropTable(table); err != nil {
+		return fmt.Errorf("drop table %s: %w", table, err)
+	}
+	return nil
+}
+
+// scanAll reads the table back on one connection and, unless NoVerify, compares
+// every row. It keeps Pipeline requests under way.
+func (t *thriftRun) scanAll(ctx context.Context) error {
+	c, done, err := t.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	phase := t.progress.Begin("scan", t.Records)
+	defer phase.End()
+
+	audit, count := t.ledger.audit(), 0
+	visit := func(row *thriftclient.Row) error {
+		count++
+		if !t.NoVerify {
+			audit.row(row)
+		}
+		return nil
+	}
+	t.scan.begin()
+	rec := t.scan.recorder()
+	id, err := c.ScannerOpen(t.ledger.table, thriftclient.Scan{Caching: t.ScanRows})
+	if err != nil {
+		return fmt.Errorf("scan: %w", err)
+	}
+	sent := make(chan time.Time, t.Pipeline)
+	for more := true; more || len(sent) > 0; {
+		for more && len(sent) < t.Pipeline {
+			sent <- t.clock()
+			if err := c.SendScannerGetList(id, t.ScanRows); err != nil {
+				return fmt.Errorf("scan: %w", err)
+			}
+		}
+		n, err := c.ReceiveScannerGetList(visit)
+		if err != nil {
+			return fmt.Errorf("scan after %d rows: %w", count, err)
+		}
+		rec.done(<-sent, n)
+		phase.Add(n)
+		more = more && n > 0
+	}
+	if err := c.ScannerClose(id); err != nil {
+		return fmt.Errorf("scan: %w", err)
+	}
+	t.scan.end([]*recorder{rec})
+	if t.NoVerify {
+		return nil
+	}
+	return audit.end()
+}
+
+// gets does one repetition of random reads over all connections.
+func (t *thriftRun) gets(ctx context.Context) error {
+	phase := t.progress.Begin("get", t.Gets)
+	defer phase.End()
+	clients, done, err := t.connectAll(ctx, t.Connections)
+	if err != nil {
+		return err
+	}
+	defer done()
+	var left atomic.Int64
+	left.Store(int64(t.Gets))
+	var faults getFaults
+	recs := make([]*recorder, len(clients))
+	t.get.begin()
+	err = together(ctx, clients, len(clients), func(i int) error {
+		recs[i] = t.get.recorder()
+		w := &getter{run: t, c: clients[i], rec: recs[i], left: &left, faults: &faults, phase: phase, random: mix(t.Seed ^ uint64(i)<<32 ^ uint64(t.get.rounds))}
+		return w.work(ctx)
+	})
+	if err != nil {
+		return fmt.Errorf("get: %w", err)
+	}
+	t.get.end(recs)
+	return faults.end(t.ledger, t.Gets)
+}
+
+// connectAll opens n connections that end with ctx.
+func (t *thriftRun) connectAll(ctx context.Context, n int) (clients []*thriftclient.Client, done func(), err error) {
+	var dones []func()
+	done = func() {
+		for _, d := range dones {
+			d()
+		}
+	}
+	for range n {
+		c, d, err := t.connect(ctx)
+		if err != nil {
+			done()
+			return nil, nil, fmt.Errorf("connection %d of %d: %w", len(dones)+1, n, err)
+		}
+		clients, dones = append(clients, c), append(dones, d)
+	}
+	return clients, done, nil
+}
+
+// together runs n workers and waits for all. The first that fails closes the
+// connections, which ends the others; its error is returned, or the cause of
+// the context's end if that was why.
+func together(ctx context.Context, clients []*thriftclient.Client, n int, work func(i int) error) error {
+	var wg sync.WaitGroup
+	var once sync.Once
+	var first error
+	for i := range n {
+		wg.Go(func() {
+			err := work(i)
+			if err == nil {
+				return
+			}
+			once.Do(func() {
+				first = err
+				for _, c := range clients {
+					_ = c.Close()
+				}
+			})
+		})
+	}
+	wg.Wait()
+	if first != nil && ctx.Err() != nil {
+		return errors.Join(context.Cause(ctx), first)
+	}
+	return first
+}

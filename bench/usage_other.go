@@ -1,0 +1,6 @@
+//go:build !unix
+
+package bench
+
+// ownCPU is not known on this platform.
+func ownCPU() *float64 { return nil }
