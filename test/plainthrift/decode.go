@@ -1,9 +1,12 @@
 package plainthrift
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 )
 
 // Answer is a reply as it came.
@@ -128,4 +131,29 @@ func (d *decoder) dictionary() map[string]any {
 		}
 	}
 	return m
+}
+
+// Holds says whether one of the byte strings of the answer has the text in it.
+func (a *Answer) Holds(text string) bool { return holds(a.Fields, []byte(text)) }
+
+func holds(value any, text []byte) bool {
+	switch v := value.(type) {
+	case []byte:
+		return bytes.Contains(v, text)
+	case Fields:
+		for _, part := range v {
+			if holds(part, text) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(v, func(part any) bool { return holds(part, text) })
+	case map[string]any:
+		for key, part := range v {
+			if strings.Contains(key, string(text)) || holds(part, text) {
+				return true
+			}
+		}
+	}
+	return false
 }
