@@ -1,0 +1,115 @@
+package pebble
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Figures are the store's state in numbers, as the metrics have them.
+type Figures struct {
+	MemtableBytes  uint64
+	L0Files        int64
+	L0Sublevels    int32
+	DiskBytes      uint64 // sstables, blobs and logs
+	Compactions    int64
+	CompactionDebt uint64 // bytes
+	LogSyncs       int64
+	FileSyncs      int64
+	LogBytes       int64
+	BytesRead      int64
+	BytesWritten   int64
+	CacheBytes     int64
+	CacheHits      int64
+	CacheMisses    int64
+	OpenIterators  int64
+	OpenScanners   int
+	ClockSteps     int64
+}
+
+// Figures reads the store's state.
+func (s *Store) Figures() Figures {
+	m := s.db.Metrics()
+	f := Figures{
+		MemtableBytes: m.MemTable.Size,
+		L0Files:       m.Levels[0].TablesCount,
+		L0Sublevels:   m.Levels[0].Sublevels,
+		DiskBytes:     m.DiskSpaceUsage(),
+		Compactions:   m.Compact.Count, CompactionDebt: m.Compact.EstimatedDebt,
+		LogSyncs: s.fs.logSyncs.Load(), FileSyncs: s.fs.fileSyncs.Load(), LogBytes: s.fs.logBytes.Load(),
+		BytesRead: s.fs.bytesRead.Load(), BytesWritten: s.fs.bytesWritten.Load(),
+		CacheBytes: m.BlockCache.Size, CacheHits: m.BlockCache.Hits, CacheMisses: m.BlockCache.Misses,
+		OpenIterators: m.TableIters, OpenScanners: s.scanners.count(), ClockSteps: s.clock.steps.Load(),
+	}
+	return f
+}
+
+// collector gives the figures to Prometheus.
+type collector struct {
+	s   *Store
+	reg prometheus.Registerer
+	all []figure
+}
+
+type figure struct {
+	desc *prometheus.Desc
+	kind prometheus.ValueType
+	read func(*Figures) float64
+}
+
+func newCollector(s *Store) (*collector, error) {
+	c := &collector{s: s, reg: s.opts.Registerer}
+	gauge, counter := prometheus.GaugeValue, prometheus.CounterValue
+	add := func(name, help string, kind prometheus.ValueType, read func(*Figures) float64) {
+		c.all = append(c.all, figure{prometheus.NewDesc("cellar_store_"+name, help, nil, nil), kind, read})
+	}
+	add("memtable_bytes", "Bytes in memtables.", gauge, func(f *Figures) float64 { return float64(f.MemtableBytes) })
+	add("l0_files", "Files in level 0.", gauge, func(f *Figures) float64 { return float64(f.L0Files) })
+	add("l0_sublevels", "Sublevels of level 0: how many files a read of a new row looks at.", gauge, func(f *Figures) float64 { return float64(f.L0Sublevels) })
+	add("disk_bytes", "Bytes on disk: tables and logs.", gauge, func(f *Figures) float64 { return float64(f.DiskBytes) })
+	add("compaction_debt_bytes", "Bytes that compactions have yet to move.", gauge, func(f *Figures) float64 { return float64(f.CompactionDebt) })
+	add("compactions_total", "Compactions done.", counter, func(f *Figures) float64 { return float64(f.Compactions) })
+	add("wal_fsyncs_total", "Syncs of the log.", counter, func(f *Figures) float64 { return float64(f.LogSyncs) })
+	add("file_fsyncs_total", "Syncs of all other files and of folders.", counter, func(f *Figures) float64 { return float64(f.FileSyncs) })
+	add("wal_written_bytes_total", "Bytes written to the log.", counter, func(f *Figures) float64 { return float64(f.LogBytes) })
+	add("disk_read_bytes_total", "Bytes read from files.", counter, func(f *Figures) float64 { return float64(f.BytesRead) })
+	add("disk_written_bytes_total", "Bytes written to files, the log's too.", counter, func(f *Figures) float64 { return float64(f.BytesWritten) })
+	add("cache_bytes", "Bytes in the block cache.", gauge, func(f *Figures) float64 { return float64(f.CacheBytes) })
+	add("cache_hits_total", "Blocks found in the block cache.", counter, func(f *Figures) float64 { return float64(f.CacheHits) })
+	add("cache_misses_total", "Blocks read from files.", counter, func(f *Figures) float64 { return float64(f.CacheMisses) })
+	add("open_iterators", "Open iterators over tables.", gauge, func(f *Figures) float64 { return float64(f.OpenIterators) })
+	add("open_scanners", "Open scanners and snapshots.", gauge, func(f *Figures) float64 { return float64(f.OpenScanners) })
+	add("clock_steps_total", "Steps back of the clock of over a minute, which the store followed.", counter, func(f *Figures) float64 { return float64(f.ClockSteps) })
+	if c.reg == nil {
+		return c, nil
+	}
+	return c, c.reg.Register(c)
+}
+
+// unregister takes the metrics back; a store may be opened again under the same
+// registry.
+func (c *collector) unregister() {
+	if c.reg != nil {
+		c.reg.Unregister(c)
+	}
+}
+
+// Describe implements prometheus.Collector.
+func (c *collector) Describe(ch chan<- *prometheus.Desc) {
+	for _, f := range c.all {
+		ch <- f.desc
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (c *collector) Collect(ch chan<- prometheus.Metric) {
+	c.s.gate.RLock()
+	defer c.s.gate.RUnlock()
+	if c.s.closed {
+		return
+	}
+	figures := c.s.Figures()
+	for _, f := range c.all {
+		ch <- prometheus.MustNewConstMetric(f.desc, f.kind, f.read(&figures))
+	}
+}
+
+var _ prometheus.Collector = (*collector)(nil)

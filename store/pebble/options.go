@@ -1,0 +1,129 @@
+package pebble
+
+import (
+	"fmt"
+	"log/slog"
+	"time"
+
+	pebbledb "github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/cockroachdb/pebble/v2/sstable/block"
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/cellardb/cellar/cell"
+)
+
+// Settings of Options.WALSync.
+const (
+	// WALSyncDisk acknowledges SYNC_WAL after the log is on stable storage.
+	WALSyncDisk = "fsync"
+	// WALSyncOS acknowledges SYNC_WAL once the operating system has the log: it
+	// survives the end of the process, and all but the last second survives
+	// the loss of power.
+	WALSyncOS = "os"
+)
+
+// Options of a store. Only Dir is needed.
+type Options struct {
+	// Dir is the folder of the store; it is made if it is not there.
+	Dir string
+	// FS is the file system; nil: the machine's.
+	FS vfs.FS
+	// Clock gives the time in ms since 1970; nil: the machine's.
+	Clock func() int64
+	// CacheBytes is the size of the block cache; 0: 128 MiB.
+	CacheBytes int64
+	// MemtableBytes bounds what all memtables hold together; 0: 128 MiB.
+	MemtableBytes int64
+	// WALSync is WALSyncDisk or WALSyncOS; empty: WALSyncDisk.
+	WALSync string
+	// FsyncDelay is added to every sync of a file: a slow disk, for tests and
+	// measurements. 0: none.
+	FsyncDelay time.Duration
+	// MaxCell is the largest cell in bytes, compared with cell.Cell.Size; 0:
+	// cell.MaxCell.
+	MaxCell int
+	// Logger; nil: silent.
+	Logger *slog.Logger
+	// Registerer takes the store's metrics; nil: there are none.
+	Registerer prometheus.Registerer
+}
+
+func (o *Options) withDefaults() (Options, error) {
+	d := *o
+	if d.Dir == "" {
+		return d, fmt.Errorf("pebble: no data folder given")
+	}
+	if d.FS == nil {
+		d.FS = vfs.Default
+	}
+	if d.Logger == nil {
+		d.Logger = slog.New(slog.DiscardHandler)
+	}
+	if d.CacheBytes == 0 {
+		d.CacheBytes = 128 << 20
+	}
+	if d.MemtableBytes == 0 {
+		d.MemtableBytes = 128 << 20
+	}
+	if d.MaxCell == 0 {
+		d.MaxCell = cell.MaxCell
+	}
+	switch d.WALSync {
+	case "":
+		d.WALSync = WALSyncDisk
+	case WALSyncDisk, WALSyncOS:
+	default:
+		return d, fmt.Errorf("pebble: wal sync is %q: use %q or %q", d.WALSync, WALSyncDisk, WALSyncOS)
+	}
+	if d.CacheBytes < 0 || d.MemtableBytes < 0 || d.MaxCell < 0 || d.FsyncDelay < 0 {
+		return d, fmt.Errorf("pebble: sizes and delays must not be negative")
+	}
+	return d, nil
+}
+
+// memtables is how many memtables share MemtableBytes. A flush of one goes on
+// while the next are filled, so that writers do not wait for it.
+const memtables = 4
+
+func (o *Options) pebble(fs vfs.FS, lock *pebbledb.Lock, log pebbledb.Logger) *pebbledb.Options {
+	p := &pebbledb.Options{
+		FS:                          fs,
+		Lock:                        lock,
+		Logger:                      log,
+		Comparer:                    comparer,
+		KeySchema:                   keySchema.Name,
+		KeySchemas:                  keySchemas(),
+		FormatMajorVersion:          pebbledb.FormatValueSeparation,
+		CacheSize:                   o.CacheBytes,
+		MemTableSize:                uint64(max(o.MemtableBytes/memtables, 1<<20)),
+		MemTableStopWritesThreshold: memtables,
+		L0CompactionThreshold:       2,
+		// Writers are slowed before L0 is this deep, by whoever watches the
+		// figure; Pebble's own stop is a cliff.
+		L0StopWritesThreshold: 1000,
+		BytesPerSync:          1 << 20,
+		LBaseMaxBytes:         64 << 20,
+		MaxOpenFiles:          4096,
+	}
+	// Reading a row prefix wants no other block than the row's own, and values
+	// are not versions of each other: nothing is moved to value blocks.
+	p.Experimental.SpanPolicyFunc = func([]byte) (pebbledb.SpanPolicy, []byte, error) {
+		return pebbledb.SpanPolicy{
+			DisableValueSeparationBySuffix: true,
+			ValueStoragePolicy:             pebbledb.ValueStorageLowReadLatency,
+		}, nil, nil
+	}
+	p.CompactionConcurrencyRange = func() (int, int) { return 1, 2 }
+	for i := range p.Levels {
+		l := &p.Levels[i]
+		l.BlockSize = 32 << 10
+		l.IndexBlockSize = 256 << 10
+		l.FilterPolicy = bloom.FilterPolicy(10)
+		l.FilterType = pebbledb.TableFilter
+		l.Compression = func() *block.CompressionProfile { return block.FastestCompression }
+	}
+	p.TargetFileSizes[0] = 8 << 20
+	return p
+}

@@ -1,0 +1,231 @@
+package pebble
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"math"
+	"sync"
+
+	"github.com/cellardb/cellar/cell"
+	"github.com/cellardb/cellar/store"
+)
+
+// newValue is what an edit that reads first will write.
+type newValue struct {
+	read      bool
+	timestamp int64
+	value     []byte
+	tags      []byte
+}
+
+// readOld works out the edits of a mutation that depend on what is stored. All
+// of them see the row as it was before the mutation.
+func (w *writer) readOld(m *cell.Mutation, families []*family, ts int64) error {
+	for k := range m.Edits {
+		e := &m.Edits[k]
+		v := newValue{}
+		var err error
+		switch {
+		case e.Op.ReadsFirst():
+			v, err = w.nextValue(m, e, families[k], ts)
+		case e.Op == cell.OpDelete && e.Timestamp == cell.Latest:
+			v, err = w.newestVersion(m, e, families[k], ts)
+		}
+		if err != nil {
+			return err
+		}
+		w.values = append(w.values, v)
+	}
+	return nil
+}
+
+// newest reads the newest visible cell of a column; nil: there is none. It is
+// valid until the next read.
+func (w *writer) newest(row []byte, f *family, qualifier []byte, within cell.TimeRange) (*cell.Cell, error) {
+	sel := cell.FamilySelect{Family: f.name, Qualifiers: [][]byte{qualifier}}
+	read := cell.Read{Within: within}
+	plan := readPlan{now: w.now, families: []familyPlan{planFamily(f, &sel, &read, false, w.now)}}
+	w.old.Reset()
+	if err := readRow(w.batch, w.t, &plan, row, &w.old); err != nil {
+		return nil, err
+	}
+	if len(w.old.Cells) == 0 {
+		return nil, nil
+	}
+	return &w.old.Cells[0], nil
+}
+
+// nextValue works out an increment or append.
+func (w *writer) nextValue(m *cell.Mutation, e *cell.Edit, f *family, ts int64) (newValue, error) {
+	old, err := w.newest(m.Row, f, e.Qualifier, m.Within)
+	if err != nil {
+		return newValue{}, err
+	}
+	v := newValue{read: true, timestamp: ts, tags: e.Tags}
+	var before []byte
+	if old != nil {
+		before = old.Value
+		if old.Timestamp < math.MaxInt64-1 {
+			v.timestamp = max(ts, old.Timestamp+1)
+		}
+		if len(v.tags) == 0 {
+			v.tags = bytes.Clone(old.Tags)
+		}
+	}
+	if e.Op == cell.OpAppend {
+		v.value = append(append(make([]byte, 0, len(before)+len(e.Value)), before...), e.Value...)
+		if err := w.checkSize(m, e, len(v.value)); err != nil {
+			return newValue{}, err
+		}
+		return v, nil
+	}
+	sum := e.Amount
+	if old != nil {
+		if len(before) != 8 {
+			return newValue{}, &store.CounterError{Width: len(before)}
+		}
+		sum += int64(binary.BigEndian.Uint64(before))
+	}
+	v.value = binary.BigEndian.AppendUint64(nil, uint64(sum))
+	return v, nil
+}
+
+// newestVersion works out the delete of the newest version: a marker at its
+// timestamp, or at now where there is none.
+func (w *writer) newestVersion(m *cell.Mutation, e *cell.Edit, f *family, ts int64) (newValue, error) {
+	old, err := w.newest(m.Row, f, e.Qualifier, cell.TimeRange{})
+	if err != nil {
+		return newValue{}, err
+	}
+	v := newValue{read: true, timestamp: ts, tags: e.Tags}
+	if old != nil {
+		v.timestamp = old.Timestamp
+	}
+	return v, nil
+}
+
+// newCells gives the cells that increments and appends made, for the caller to
+// keep.
+func (w *writer) newCells(m *cell.Mutation) []cell.Cell {
+	var cells []cell.Cell
+	for k := range m.Edits {
+		e := &m.Edits[k]
+		if !e.Op.ReadsFirst() {
+			continue
+		}
+		v := &w.values[k]
+		c := cell.Cell{
+			Row: m.Row, Family: e.Family, Qualifier: e.Qualifier,
+			Timestamp: v.timestamp, Type: cell.TypePut, Value: v.value, TTL: m.TTL, Tags: v.tags,
+		}
+		cells = append(cells, c.Clone())
+	}
+	return cells
+}
+
+// CheckAndMutate implements store.Writer.
+func (s *Store) CheckAndMutate(ctx context.Context, name string, check *cell.Check, m *cell.Mutation) (bool, []cell.Cell, error) {
+	w := writers.Get().(*writer)
+	defer w.release()
+	batch := []cell.Mutation{*m}
+	for {
+		applied, retry, err := s.checkAndMutate(ctx, w, name, check, batch)
+		if retry == nil {
+			if !applied || len(w.results) == 0 {
+				return applied, nil, err
+			}
+			return applied, w.results[0], err
+		}
+		if err := s.raiseMarkers(ctx, retry); err != nil {
+			return false, nil, err
+		}
+	}
+}
+
+func (s *Store) checkAndMutate(ctx context.Context, w *writer, name string, check *cell.Check, batch []cell.Mutation) (bool, *markerRetry, error) {
+	t, err := s.enterWrite(ctx, name)
+	if err != nil {
+		return false, nil, err
+	}
+	defer s.gate.RUnlock()
+	unlock := sync.OnceFunc(func() {
+		w.held.unlock()
+		t.mu.RUnlock()
+	})
+	defer unlock()
+	w.begin(s, t, batch)
+	m := &batch[0]
+	if err := w.prepare(m); err != nil {
+		return false, nil, err
+	}
+	f := t.layout.family(check.Family)
+	switch {
+	case check.Filter != nil:
+		return false, nil, unsupportedFilter(check.Filter)
+	case f == nil:
+		return false, nil, &store.FamilyError{Table: t.name, Family: bytes.Clone(check.Family)}
+	}
+	if err := check.Within.Validate(); err != nil {
+		return false, nil, err
+	}
+	if retry := w.lackingMarkers(); retry != nil {
+		return false, retry, nil
+	}
+	w.held.add(w.rows[0].stripe, true)
+	w.reads = true
+	w.held.lock()
+	w.open(s)
+	w.now = s.clock.now()
+	applied, err := w.checkedWrite(f, check, m)
+	if err != nil || !applied {
+		return false, nil, closeBatch(w.batch, err)
+	}
+	return true, nil, w.commit(s, unlock)
+}
+
+func (w *writer) checkedWrite(f *family, check *cell.Check, m *cell.Mutation) (bool, error) {
+	old, err := w.newest(m.Row, f, check.Qualifier, check.Within)
+	if err != nil {
+		return false, err
+	}
+	if !holds(check, old) {
+		return false, nil
+	}
+	return true, w.write(0, m)
+}
+
+func closeBatch(b interface{ Close() error }, err error) error {
+	if cerr := b.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}
+
+// holds evaluates a check on the newest cell of its column: given value OP
+// stored value, as in HBase.
+func holds(check *cell.Check, stored *cell.Cell) bool {
+	if len(check.Value) == 0 && (check.Op == cell.Equal || check.Op == cell.NotEqual) {
+		absent := stored == nil || len(stored.Value) == 0
+		return absent == (check.Op == cell.Equal)
+	}
+	if stored == nil {
+		return false
+	}
+	c := bytes.Compare(check.Value, stored.Value)
+	switch check.Op {
+	case cell.Less:
+		return c < 0
+	case cell.LessOrEqual:
+		return c <= 0
+	case cell.Equal:
+		return c == 0
+	case cell.NotEqual:
+		return c != 0
+	case cell.GreaterOrEqual:
+		return c >= 0
+	case cell.Greater:
+		return c > 0
+	}
+	return false
+}

@@ -1,0 +1,196 @@
+package pebble
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	pebbledb "github.com/cockroachdb/pebble/v2"
+
+	"github.com/cellardb/cellar/cell"
+	"github.com/cellardb/cellar/store"
+)
+
+// Store is the engine, open. It implements store.Store and store.Snapshotter.
+//
+// Lock order: admin, then a table's mu, then row stripes, then the catalog's
+// mu. docs/internals/locks.md has the whole list.
+type Store struct {
+	opts    Options
+	log     *slog.Logger
+	fs      *watchedFS
+	lock    *pebbledb.Lock
+	db      *pebbledb.DB
+	clock   *clock
+	rows    *stripes
+	catalog *catalog
+	admin   sync.Mutex // one change of tables, families or namespaces at a time
+
+	gate     sync.RWMutex // every call holds it shared; Close takes it
+	closed   bool
+	unsynced atomic.Bool // something was written and not synced
+	scanners scannerSet
+	metrics  *collector
+
+	stop context.CancelFunc
+	done sync.WaitGroup
+}
+
+var (
+	_ store.Store       = (*Store)(nil)
+	_ store.Snapshotter = (*Store)(nil)
+)
+
+// Open opens the store in a folder, or makes one there.
+//
+// Errors match store.ErrLocked when another process has it open,
+// store.ErrNewerFormat and store.ErrCorrupt; they name the folder or the file.
+func Open(ctx context.Context, opts Options) (*Store, error) {
+	o, err := opts.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{opts: o, log: o.Logger, rows: &stripes{}, clock: newClock(o.Clock, o.Logger)}
+	s.fs = &watchedFS{FS: o.FS, delay: o.FsyncDelay, lazyWAL: o.WALSync == WALSyncOS}
+	if err := s.open(ctx); err != nil {
+		if s.db != nil {
+			err = errors.Join(err, s.db.Close())
+		}
+		if s.lock != nil {
+			err = errors.Join(err, s.lock.Close())
+		}
+		return nil, fmt.Errorf("open the store in %s: %w", o.Dir, err)
+	}
+	background, stop := context.WithCancel(context.Background())
+	s.stop = stop
+	s.done.Go(func() { s.flusher(background) })
+	s.done.Go(func() { s.sweeper(background) })
+	return s, nil
+}
+
+func (s *Store) open(ctx context.Context) error {
+	if err := s.fs.MkdirAll(s.opts.Dir, 0o755); err != nil {
+		return fmt.Errorf("make the data folder: %w", err)
+	}
+	lock, err := pebbledb.LockDirectory(s.opts.Dir, s.fs)
+	if err != nil {
+		return fmt.Errorf("%w: the lock file %s is held (%v): stop that process or choose another folder",
+			store.ErrLocked, s.fs.PathJoin(s.opts.Dir, "LOCK"), err)
+	}
+	s.lock = lock
+	if err := checkFormat(s.fs, s.opts.Dir); err != nil {
+		return err
+	}
+	if s.db, err = openPebble(s); err != nil {
+		s.db = nil
+		return err
+	}
+	if s.catalog, err = loadCatalog(s.db); err != nil {
+		return storeError(err)
+	}
+	if err := s.clearDropped(ctx); err != nil {
+		return fmt.Errorf("clear dropped tables: %w", err)
+	}
+	if s.metrics, err = newCollector(s); err != nil {
+		return fmt.Errorf("register the store's metrics: %w", err)
+	}
+	return nil
+}
+
+// openPebble opens Pebble. It panics on some damaged files; that is an error
+// like any other here.
+func openPebble(s *Store) (db *pebbledb.DB, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%w: %v", store.ErrCorrupt, r)
+		}
+	}()
+	db, err = pebbledb.Open(s.opts.Dir, s.opts.pebble(s.fs, s.lock, pebbleLog{s.log}))
+	return db, openError(err)
+}
+
+// enter begins a call. The caller leaves with s.gate.RUnlock.
+func (s *Store) enter(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.gate.RLock()
+	if s.closed {
+		s.gate.RUnlock()
+		return store.ErrClosed
+	}
+	return nil
+}
+
+// Capabilities implements store.Store.
+func (s *Store) Capabilities() store.Capabilities {
+	return store.Capabilities{AtomicBatch: true, Snapshots: true, ShiftsTimestamps: true, DropsRanges: true}
+}
+
+// Close implements store.Store.
+func (s *Store) Close() error {
+	s.gate.Lock()
+	if s.closed {
+		s.gate.Unlock()
+		return nil
+	}
+	s.closed = true
+	s.gate.Unlock()
+	s.stop()
+	s.done.Wait()
+	s.metrics.unregister()
+	s.scanners.closeAll()
+	// The log is synced by closing it; what was acknowledged without a sync
+	// is durable after this.
+	err := s.db.LogData(nil, pebbledb.Sync)
+	err = errors.Join(err, s.db.Close(), s.fs.syncLogs(), s.lock.Close())
+	if err != nil {
+		return fmt.Errorf("close the store in %s: %w", s.opts.Dir, err)
+	}
+	return nil
+}
+
+// flushEvery is how long a write without a sync may stay unsynced.
+const flushEvery = 500 * time.Millisecond
+
+// flusher syncs what was written without a sync.
+func (s *Store) flusher(ctx context.Context) {
+	tick := time.NewTicker(flushEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if s.unsynced.Swap(false) {
+			if err := s.db.LogData(nil, pebbledb.Sync); err != nil {
+				s.log.Error("sync the log", "error", err)
+			}
+		}
+		if err := s.fs.syncLogs(); err != nil {
+			s.log.Error("sync the log", "error", err)
+		}
+	}
+}
+
+// storeError maps an error of Pebble to one of the contract.
+func storeError(err error) error {
+	if err == nil || errors.Is(err, store.ErrCorrupt) {
+		return err
+	}
+	if pebbledb.IsCorruptionError(err) {
+		return fmt.Errorf("%w: %w", store.ErrCorrupt, err)
+	}
+	return err
+}
+
+// durable says whether a mutation of a table is synced before it is
+// acknowledged.
+func durable(m *cell.Mutation, l *layout) bool {
+	return m.Durability.Resolve(l.schema.Durability).Synced()
+}

@@ -1,0 +1,352 @@
+package pebble
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	pebbledb "github.com/cockroachdb/pebble/v2"
+
+	"github.com/cellardb/cellar/cell"
+	"github.com/cellardb/cellar/store"
+)
+
+// Apply implements store.Writer. The mutations that are not refused go into one
+// Pebble batch, hence one log record.
+func (s *Store) Apply(ctx context.Context, name string, batch []cell.Mutation) ([][]cell.Cell, error) {
+	w := writers.Get().(*writer)
+	defer w.release()
+	for {
+		results, retry, err := s.apply(ctx, w, name, batch)
+		if retry == nil {
+			return results, err
+		}
+		if err := s.raiseMarkers(ctx, retry); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// apply is Apply, but where a family's marker bit has to be set first it does
+// nothing and names the families: that takes the admin lock, which comes before
+// the locks held here.
+func (s *Store) apply(ctx context.Context, w *writer, name string, batch []cell.Mutation) ([][]cell.Cell, *markerRetry, error) {
+	t, err := s.enterWrite(ctx, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer s.gate.RUnlock()
+	unlock := sync.OnceFunc(func() {
+		w.held.unlock()
+		t.mu.RUnlock()
+	})
+	defer unlock()
+	w.begin(s, t, batch)
+	for i := range batch {
+		if err := w.prepare(&batch[i]); err != nil {
+			w.refuse(i, err)
+		}
+	}
+	if retry := w.lackingMarkers(); retry != nil {
+		return nil, retry, nil
+	}
+	w.held.lock()
+	w.open(s)
+	w.now = s.clock.now()
+	for i := range batch {
+		if w.rows[i].refused {
+			continue
+		}
+		if err := w.write(i, &batch[i]); err != nil {
+			w.refuse(i, err)
+		}
+	}
+	if err := w.commit(s, unlock); err != nil {
+		return nil, nil, err
+	}
+	if w.failed != nil {
+		return w.results, nil, w.failed
+	}
+	return w.results, nil, nil
+}
+
+// enterWrite begins a write: the caller leaves the gate and the table's mu.
+func (s *Store) enterWrite(ctx context.Context, name string) (*table, error) {
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	t, err := s.catalog.find(name)
+	if err == nil {
+		err = t.usable()
+	}
+	if err == nil && t.layout.schema.ReadOnly {
+		t.mu.RUnlock()
+		err = fmt.Errorf("%w: %s", store.ErrReadOnly, t.name)
+	}
+	if err != nil {
+		s.gate.RUnlock()
+		return nil, err
+	}
+	return t, nil
+}
+
+// writer turns mutations into one Pebble batch. Writers are pooled: what they
+// keep is memory only.
+type writer struct {
+	t        *table
+	maxCell  int
+	batch    *pebbledb.Batch
+	held     held
+	rows     []writerRow
+	families []*family // one an edit, in order
+	size     int       // bytes that the batch will need, about
+	unmarked []string  // families that need their marker bit set first
+	reads    bool      // some mutation reads before it writes
+	sync     bool
+	now      int64
+	failed   *store.BatchError
+	results  [][]cell.Cell
+	total    int
+
+	prefix   []byte // row prefix of prefixed
+	prefixed *family
+	tail     []byte
+	values   []newValue
+	old      cell.Result
+}
+
+type writerRow struct {
+	stripe  uint16
+	refused bool
+	edits   int // index of the mutation's first edit in families
+}
+
+var writers = sync.Pool{New: func() any { return new(writer) }}
+
+// release gives the writer back, unless one giant batch made it large.
+func (w *writer) release() {
+	if cap(w.families) > 1<<16 || cap(w.old.Cells) > 1<<12 {
+		return
+	}
+	clear(w.families)
+	w.t, w.batch, w.failed, w.results, w.prefixed = nil, nil, nil, nil, nil
+	writers.Put(w)
+}
+
+func (w *writer) begin(s *Store, t *table, batch []cell.Mutation) {
+	w.t, w.maxCell, w.held.all = t, s.opts.MaxCell, s.rows
+	w.rows = slices.Grow(w.rows[:0], len(batch))
+	w.families, w.unmarked = w.families[:0], w.unmarked[:0]
+	w.size, w.reads, w.sync = 0, false, false
+	w.failed, w.results, w.total = nil, nil, len(batch)
+	for i := range batch {
+		if batch[i].ReturnResults {
+			w.results = make([][]cell.Cell, len(batch))
+			break
+		}
+	}
+}
+
+func (w *writer) refuse(i int, err error) {
+	w.rows[i].refused = true
+	w.failed = w.failed.Add(i, w.total, err)
+}
+
+// prepare checks a mutation, looks its families up and notes its lock.
+func (w *writer) prepare(m *cell.Mutation) error {
+	w.rows = append(w.rows, writerRow{edits: len(w.families)})
+	if err := m.Validate(); err != nil {
+		return err
+	}
+	exclusive := false
+	for i := range m.Edits {
+		e := &m.Edits[i]
+		f, err := w.family(e)
+		if err != nil {
+			return err
+		}
+		w.families = append(w.families, f)
+		w.noteMarkers(e, f)
+		if err := w.checkSize(m, e, len(e.Value)); err != nil {
+			return err
+		}
+		exclusive = exclusive || e.Op.ReadsFirst() || e.Op == cell.OpDelete && e.Timestamp == cell.Latest
+		w.size += 64 + len(m.Row) + len(e.Qualifier) + len(e.Value) + len(e.Tags)
+	}
+	r := &w.rows[len(w.rows)-1]
+	r.stripe = w.held.all.of(w.t.id, m.Row)
+	w.held.add(r.stripe, exclusive)
+	w.reads = w.reads || exclusive
+	w.sync = w.sync || durable(m, w.t.layout)
+	return nil
+}
+
+// family finds an edit's family: nil for the delete of the whole row. Edits of
+// one mutation mostly share one, so the last is tried first.
+func (w *writer) family(e *cell.Edit) (*family, error) {
+	if n := len(w.families); n > 0 && w.families[n-1] != nil && bytes.Equal(w.families[n-1].name, e.Family) {
+		return w.families[n-1], nil
+	}
+	if e.Family == nil && e.Op == cell.OpDeleteFamily {
+		return nil, nil
+	}
+	if f := w.t.layout.family(e.Family); f != nil {
+		return f, nil
+	}
+	return nil, &store.FamilyError{Table: w.t.name, Family: bytes.Clone(e.Family)}
+}
+
+func (w *writer) checkSize(m *cell.Mutation, e *cell.Edit, value int) error {
+	c := cell.Cell{Row: m.Row, Family: e.Family, Qualifier: e.Qualifier}
+	if size := c.Size() + value; size > w.maxCell {
+		return &store.CellSizeError{
+			Row: bytes.Clone(m.Row), Family: bytes.Clone(e.Family), Qualifier: bytes.Clone(e.Qualifier),
+			Size: size, Limit: w.maxCell,
+		}
+	}
+	return nil
+}
+
+// open begins the Pebble batch. One that reads is indexed, so that a later
+// mutation of the same row in it sees the earlier.
+func (w *writer) open(s *Store) {
+	if w.reads {
+		w.batch = s.db.NewIndexedBatchWithSize(w.size)
+	} else {
+		w.batch = s.db.NewBatchWithSize(w.size)
+	}
+}
+
+// write adds one mutation to the batch. What it has to read it reads first, so
+// that a refused mutation leaves nothing in the batch.
+func (w *writer) write(i int, m *cell.Mutation) error {
+	row := &w.rows[i]
+	families := w.families[row.edits : row.edits+len(m.Edits)]
+	w.prefixed = nil
+	ts := w.held.all.locks[row.stripe].serverTime(m, w.now)
+	w.values = w.values[:0]
+	if w.reads {
+		if err := w.readOld(m, families, ts); err != nil {
+			return err
+		}
+	}
+	for k := range m.Edits {
+		e := &m.Edits[k]
+		at := e.Timestamp
+		if at == cell.Latest {
+			at = ts
+		}
+		if len(w.values) > 0 && w.values[k].read {
+			v := &w.values[k]
+			w.set(m, families[k], e.Qualifier, v.timestamp, e.Op.Stores(), v.value, m.TTL, v.tags)
+			continue
+		}
+		w.edit(m, e, families[k], at)
+	}
+	if len(w.values) > 0 {
+		w.rememberPuts(row.stripe)
+		if w.results != nil && m.ReturnResults {
+			w.results[i] = w.newCells(m)
+		}
+	}
+	return nil
+}
+
+// rememberPuts notes the timestamps that increments and appends took, which may
+// be above the server's: a delete that follows has to hide them.
+func (w *writer) rememberPuts(stripe uint16) {
+	for k := range w.values {
+		if v := &w.values[k]; v.read && v.timestamp > w.now && v.timestamp-w.now <= maxStandstill {
+			remember(&w.held.all.locks[stripe].lastPut, v.timestamp, w.now)
+		}
+	}
+}
+
+// edit adds a put or a marker.
+func (w *writer) edit(m *cell.Mutation, e *cell.Edit, f *family, at int64) {
+	switch {
+	case f == nil:
+		for _, each := range w.t.layout.families {
+			w.set(m, each, nil, at, cell.TypeDeleteFamily, nil, 0, nil)
+		}
+	case e.Op == cell.OpPut:
+		w.set(m, f, e.Qualifier, at, cell.TypePut, e.Value, m.TTL, e.Tags)
+	case e.Op.Stores().IsFamilyMarker():
+		w.set(m, f, nil, at, e.Op.Stores(), nil, 0, e.Tags)
+	default:
+		w.set(m, f, e.Qualifier, at, e.Op.Stores(), nil, 0, e.Tags)
+	}
+}
+
+// set adds one cell, encoded straight into the batch.
+func (w *writer) set(m *cell.Mutation, f *family, qualifier []byte, ts int64, typ cell.Type, value []byte, ttl int64, tags []byte) {
+	if w.prefixed != f {
+		w.prefix = appendRowPrefix(w.prefix[:0], w.t.id, f.id, m.Row)
+		w.prefixed = f
+	}
+	w.tail = appendTail(appendString(w.tail[:0], qualifier), ts, typ)
+	op := w.batch.SetDeferred(len(w.prefix)+len(w.tail), valueLen(value, ttl, tags))
+	copy(op.Key[copy(op.Key, w.prefix):], w.tail)
+	putValue(op.Value, value, ttl, tags)
+	// Finish fails only where the batch is indexed and the key is there twice
+	// with one sequence number, which cannot be.
+	_ = op.Finish()
+}
+
+// commit makes the batch visible, lets go of the locks, and then waits until it
+// is durable.
+func (w *writer) commit(s *Store, unlock func()) error {
+	b := w.batch
+	if b.Empty() {
+		return b.Close()
+	}
+	var err error
+	if w.sync {
+		err = s.db.ApplyNoSyncWait(b, pebbledb.Sync)
+		unlock()
+		if err == nil {
+			err = b.SyncWait()
+		}
+	} else {
+		err = s.db.Apply(b, pebbledb.NoSync)
+		s.unsynced.Store(true)
+		unlock()
+	}
+	if cerr := b.Close(); err == nil {
+		err = cerr
+	}
+	return storeError(err)
+}
+
+// markerRetry names families whose first family marker is about to be written.
+type markerRetry struct {
+	table    string
+	families []string
+}
+
+// lackingMarkers names the families whose marker bit has to be set first.
+func (w *writer) lackingMarkers() *markerRetry {
+	if len(w.unmarked) == 0 {
+		return nil
+	}
+	return &markerRetry{table: w.t.name, families: slices.Clone(w.unmarked)}
+}
+
+// noteMarkers collects the families that an edit marks and whose bit is not
+// set.
+func (w *writer) noteMarkers(e *cell.Edit, f *family) {
+	if !e.Op.Stores().IsFamilyMarker() {
+		return
+	}
+	families := w.t.layout.families
+	if f != nil {
+		families = []*family{f}
+	}
+	for _, f := range families {
+		if !f.markers.Load() {
+			w.unmarked = append(w.unmarked, f.schema.Name)
+		}
+	}
+}
