@@ -106,6 +106,11 @@ func (o *Options) pebble(fs vfs.FS, lock *pebbledb.Lock, log pebbledb.Logger) *p
 		BytesPerSync:          1 << 20,
 		LBaseMaxBytes:         64 << 20,
 		MaxOpenFiles:          4096,
+		// A damaged table fails the reads that meet it, by name; the rest of
+		// the store goes on.
+		EventListener: &pebbledb.EventListener{DataCorruption: func(i pebbledb.DataCorruptionInfo) {
+			log.Errorf("damaged file %s: %v", i.Path, i.Details)
+		}},
 	}
 	// Reading a row prefix wants no other block than the row's own, and values
 	// are not versions of each other: nothing is moved to value blocks.

@@ -85,6 +85,9 @@ func (s *Store) open(ctx context.Context) error {
 	if err := checkFormat(s.fs, s.opts.Dir); err != nil {
 		return err
 	}
+	if err := checkFiles(s.fs, s.opts.Dir); err != nil {
+		return err
+	}
 	if s.db, err = openPebble(s); err != nil {
 		s.db = nil
 		return err
