@@ -14,22 +14,27 @@ import (
 // RSS gives the resident memory of the process in bytes.
 func (s *Server) RSS(t testing.TB) int64 {
 	t.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.PID))
+	rss, err := s.ReadRSS()
 	if err != nil {
 		t.Fatalf("memory of the server: %v", err)
+	}
+	return rss
+}
+
+// ReadRSS is RSS for goroutines that cannot end the test.
+func (s *Server) ReadRSS() (int64, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.PID))
+	if err != nil {
+		return 0, err
 	}
 	for line := range strings.Lines(string(text)) {
 		fields := strings.Fields(line)
 		if len(fields) == 3 && fields[0] == "VmRSS:" {
 			kib, err := strconv.ParseInt(fields[1], 10, 64)
-			if err != nil {
-				t.Fatalf("memory of the server: %v", err)
-			}
-			return kib << 10
+			return kib << 10, err
 		}
 	}
-	t.Fatalf("memory of the server: no VmRSS in\n%s", text)
-	return 0
+	return 0, fmt.Errorf("no VmRSS in\n%s", text)
 }
 
 // Metrics is one reading of /metrics: the values by name and labels as they

@@ -1,0 +1,30 @@
+"""A happybase client that works until its standard input ends: honest.py HOST PORT TABLE
+
+Prints how many rounds it made; any answer that is not the right one ends it
+with an error.
+"""
+import sys
+import threading
+import time
+
+import happybase
+
+host, port, name = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+ended = threading.Event()
+threading.Thread(target=lambda: (sys.stdin.read(), ended.set()), daemon=True).start()
+
+connection = happybase.Connection(host, port, timeout=90000)
+table = connection.table(name)
+rounds = 0
+while not ended.is_set():
+    row = b'py%d' % (rounds % 10)
+    value = {b'cf:n': b'%d' % rounds, b'cf:who': b'python'}
+    table.put(row, value)
+    if table.row(row) != value:
+        sys.exit('row %r is %r, want %r' % (row, table.row(row), value))
+    found = [k for k, _ in table.scan(row_prefix=b'py')]
+    if found != [b'py%d' % i for i in range(min(rounds + 1, 10))]:
+        sys.exit('the scan gives %r' % found)
+    rounds += 1
+    time.sleep(0.002)
+print(rounds)
