@@ -1,0 +1,86 @@
+package memory
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"github.com/cellardb/cellar/cell"
+)
+
+// CheckAndMutate applies the mutation if the check holds on its row.
+func (s *Store) CheckAndMutate(ctx context.Context, table string, check *cell.Check, m *cell.Mutation) (bool, []cell.Cell, error) {
+	if err := s.begin(ctx); err != nil {
+		return false, nil, err
+	}
+	defer s.mu.Unlock()
+	t, err := s.writableLocked(table)
+	if err != nil {
+		return false, nil, err
+	}
+	if err := m.Validate(); err != nil {
+		return false, nil, err
+	}
+	if err := t.checkCheck(check); err != nil {
+		return false, nil, err
+	}
+	now := s.nowLocked()
+	if _, retried := t.nonces.find(m, now); !retried {
+		stored := t.newest(t.cells(m.Row), check.Family, check.Qualifier, check.Within, now)
+		if !holds(check, stored) {
+			return false, nil, nil
+		}
+	}
+	results, err := s.mutateLocked(t, m)
+	if err != nil {
+		return false, nil, err
+	}
+	if !m.ReturnResults {
+		results = nil
+	}
+	return true, results, nil
+}
+
+// checkCheck refuses a check that cannot be made.
+func (t *table) checkCheck(check *cell.Check) error {
+	if err := refuseFilter(check.Filter); err != nil {
+		return err
+	}
+	if check.Op >= cell.NoOp {
+		return &cell.ArgumentError{Text: fmt.Sprintf("unknown comparison %d: use one of LESS to GREATER", check.Op)}
+	}
+	if err := check.Within.Validate(); err != nil {
+		return err
+	}
+	_, err := t.family(check.Family)
+	return err
+}
+
+// holds compares given OP stored; nil is a missing cell. Without a value the
+// question is whether the cell is missing or empty: yes for NotEqual's
+// opposite, which all other operations are then.
+func holds(check *cell.Check, stored *cell.Cell) bool {
+	if len(check.Value) == 0 {
+		blank := stored == nil || len(stored.Value) == 0
+		return blank == (check.Op != cell.NotEqual)
+	}
+	if stored == nil {
+		return false
+	}
+	c := bytes.Compare(check.Value, stored.Value)
+	switch check.Op {
+	case cell.Less:
+		return c < 0
+	case cell.LessOrEqual:
+		return c <= 0
+	case cell.Equal:
+		return c == 0
+	case cell.NotEqual:
+		return c != 0
+	case cell.GreaterOrEqual:
+		return c >= 0
+	case cell.Greater:
+		return c > 0
+	}
+	return false
+}
