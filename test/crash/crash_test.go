@@ -16,10 +16,10 @@ import (
 // writers is how many write at a time.
 const writers = 10
 
-// TestKilledUnderWriters kills the server, as kill -9 does, at a random moment
+// TestC31_KilledUnderWriters kills the server, as kill -9 does, at a random moment
 // between 0.2 s and 2 s after ten writers have begun, starts it again on the
 // same folder and looks at the whole table; round after round on that folder.
-func TestKilledUnderWriters(t *testing.T) {
+func TestC31_KilledUnderWriters(t *testing.T) {
 	if testing.Short() {
 		t.Skip("not one of the quick tests")
 	}

@@ -49,7 +49,7 @@ def batch(t):
 
 def up_to(h, t):
     h.check('delete: a row up to a timestamp', lambda: after(t, b'u1', lambda: t.delete(b'u1', timestamp=20)), {b'cf:a': b'a30'})
-    h.check('delete: a column up to a timestamp, inclusive', lambda: (
+    h.check('C28 delete: a column up to a timestamp, inclusive', lambda: (
         after(t, b'u2', lambda: t.delete(b'u2', columns=[b'cf:a'], timestamp=20)), t.cells(b'u2', b'cf:a')),
         ({b'cf:a': b'a30', b'cf:b': b'b', b'f1:c': b'c'}, [b'a30']))
     h.check('delete: a column before all versions', lambda: (

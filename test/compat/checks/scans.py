@@ -1,7 +1,7 @@
 """Table.scan in all its forms."""
 from collections import OrderedDict
 
-from .harness import IOError_, Raises, That
+from .harness import Closed, IOError_, Raises, That
 
 
 def run(h):
@@ -19,6 +19,7 @@ def run(h):
     timestamps(h, t)
     partial(h, t)
     binary_prefixes(h)
+    deleted_rows(h)
     refusals(h, t)
 
 
@@ -138,6 +139,17 @@ def binary_prefixes(h):
     h.check('C02 scan: all reversed', lambda: found(reverse=True), 'ffff ff00 ff 81 80ff 8000 7f01')
 
 
+def deleted_rows(h):
+    """A limit counts rows that are there, not those that were."""
+    t = h.make('c29', {'cf': {}})
+    for row in (b'r1', b'r2', b'r3'):
+        t.put(row, {b'cf:a': b'1'})
+    first_two = lambda: keys(t.scan(limit=2))
+    h.check('C29 scan: limit 2 of three rows', first_two, [b'r1', b'r2'])
+    h.check('C29 scan: limit 2 after a delete', lambda: (t.delete(b'r1'), first_two()), (None, [b'r2', b'r3']))
+    h.check('C29 scan: limit 2 after two deletes', lambda: (t.delete(b'r2'), first_two()), (None, [b'r3']))
+
+
 def refusals(h, t):
     missing = h.table('missing')
     h.check('scan: missing table', lambda: list(missing.scan()),
@@ -145,7 +157,9 @@ def refusals(h, t):
     h.check('scan: missing family', lambda: list(t.scan(columns=[b'nofam:x'])), Raises(IOError_, b'NoSuchColumnFamilyException', b'nofam'))
     h.check('scan: left early', lambda: keys(next(t.scan(batch_size=3)) for _ in range(2)), k(0, 0))
     h.check('scan: filter', lambda: keys(t.scan(filter=b"PrefixFilter('k01')")), Raises(IOError_), real=k(*range(10, 20)))
-    h.check('scan: the connection lives after a filter', lambda: keys(t.scan(limit=1)), k(0))
+    for text in (b"RowFilter(RegexStringComparator, '^a')", b"NoSuchFilter('x')", b"PrefixFilter('a'", b'('):
+        h.check('C14 scan: filter %s' % text.decode(), lambda: list(t.scan(filter=text)), Raises(IOError_), real=Closed())
+    h.check('C14 scan: the connection lives after a filter', lambda: keys(t.scan(limit=1)), k(0))
     h.check('scan: while rows are written', lambda: writing(t), That('every old row, once, in order', lambda seen: seen == k(*range(100))))
 
 

@@ -1,0 +1,142 @@
+package compat
+
+import (
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cellardb/cellar/test/child"
+	"github.com/cellardb/cellar/test/plainthrift"
+)
+
+// With a transport or protocol set, a client that uses another is closed, and
+// one line of the log says what was expected and what came.
+func TestC11_StrictModeRefusesTheOthers(t *testing.T) {
+	long(t)
+	message := plainthrift.Message("getTableNames", 1)
+	compact := []byte("\x82\x21\x01\x0dgetTableNames\x00")
+	forms := map[string][]byte{
+		"buffered binary": message, "framed binary": plainthrift.Frame(message),
+		"buffered compact": compact, "framed compact": plainthrift.Frame(compact),
+	}
+	cases := []struct {
+		flags   []string
+		answers string // which forms are answered
+	}{
+		{[]string{"--thrift1-transport", "framed"}, "framed binary, framed compact"},
+		{[]string{"--thrift1-transport", "buffered"}, "buffered binary, buffered compact"},
+		{[]string{"--thrift1-protocol", "binary"}, "buffered binary, framed binary"},
+		{[]string{"--thrift1-protocol", "compact", "--thrift1-transport", "framed"}, "framed compact"},
+		{nil, "buffered binary, framed binary, buffered compact, framed compact"},
+	}
+	tried := 0
+	for _, c := range cases {
+		server := child.Start(t, t.TempDir(), c.flags...)
+		for form, bytes := range forms {
+			tried++
+			before := len(server.Log())
+			answered := isAnswered(t, server.Thrift1, bytes)
+			if want := strings.Contains(c.answers, form); answered != want {
+				t.Errorf("%v: %s is answered: %v, want %v", c.flags, form, answered, want)
+			}
+			if !answered && len(server.Log()) <= before {
+				t.Errorf("%v: nothing is logged about %s", c.flags, form)
+			}
+		}
+		server.Kill()
+	}
+	if tried != 20 {
+		t.Errorf("%d combinations, want 20", tried)
+	}
+}
+
+// isAnswered says whether a call is answered with a reply, or else with nothing
+// or an exception before the connection is closed.
+func isAnswered(t *testing.T, addr string, call []byte) bool {
+	t.Helper()
+	c, err := net.DialTimeout("tcp", addr, patience)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	c.SetDeadline(time.Now().Add(patience))
+	if _, err := c.Write(call); err != nil {
+		t.Fatal(err)
+	}
+	buf := make([]byte, 4096)
+	n, err := c.Read(buf)
+	if n == 0 {
+		if err == nil || !isEnd(err) {
+			t.Errorf("neither answered nor closed: %v", err)
+		}
+		return false
+	}
+	// An exception that says why is followed by the end; a reply is not.
+	return !strings.Contains(string(buf[:n]), "expected")
+}
+
+func isEnd(err error) bool {
+	var timeout net.Error
+	return errors.Is(err, io.EOF) || !(errors.As(err, &timeout) && timeout.Timeout())
+}
+
+// A connection that is idle stays; a scanner that is idle past its time is
+// refused by id, on a connection that lives.
+func TestC13_IdleConnectionsAndScanners(t *testing.T) {
+	long(t)
+	server := child.Start(t, t.TempDir(), "--thrift1-scanner-timeout", "3s")
+	table(t, server.Thrift1, "c13")
+	idle := dial(t, server.Thrift1)
+	if _, err := idle.Do("getTableNames"); err != nil {
+		t.Fatal(err)
+	}
+	c := dial(t, server.Thrift1)
+	opened := openScanner(t, c)
+	for range 4 { // longer than the timeout in all, shorter at a time
+		time.Sleep(time.Second)
+		if rows := nextRows(t, c, opened); rows != 1 {
+			t.Fatalf("a scanner that is used gives %d rows, want 1", rows)
+		}
+	}
+	for deadline := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("an idle scanner is never freed")
+		}
+		if m := server.Metrics(t); m.Sum("cellar_thrift1_scanners_open") == 0 {
+			break
+		}
+	}
+	_, err := c.Do("scannerGetList", plainthrift.I32(int32(opened)), plainthrift.I32(1))
+	var refused *plainthrift.Refused
+	if !errors.As(err, &refused) || refused.Text != "scanner ID is invalid" {
+		t.Errorf("a scanner that was idle too long: %v, want scanner ID is invalid", err)
+	}
+	for who, c := range map[string]*plainthrift.Client{"the same connection": c, "the idle connection": idle} {
+		c.SetDeadline(time.Now().Add(patience))
+		if got, err := c.GetRow("c13", "r1"); err != nil || got["cf:a"] != "value of r1" {
+			t.Errorf("%s afterwards: %v, %v", who, got, err)
+		}
+	}
+}
+
+func openScanner(t *testing.T, c *plainthrift.Client) int64 {
+	t.Helper()
+	v, err := c.Do("scannerOpen", plainthrift.Bytes("c13"), plainthrift.Bytes(""), plainthrift.List(plainthrift.TypeBytes), plainthrift.NoAttributes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v.(int64)
+}
+
+func nextRows(t *testing.T, c *plainthrift.Client, scanner int64) int {
+	t.Helper()
+	v, err := c.Do("scannerGetList", plainthrift.I32(int32(scanner)), plainthrift.I32(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, _ := v.([]any)
+	return len(rows)
+}
