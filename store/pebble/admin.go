@@ -1,7 +1,6 @@
 package pebble
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -61,7 +60,7 @@ func (s *Store) CreateTable(ctx context.Context, schema cell.TableSchema, splits
 		}
 		l.seal()
 		t := &table{name: schema.Name, enabled: true, layout: l}
-		return s.putNewTable(b, t, store.CutRegions(schema.Name, splits, l.created))
+		return s.putNewTable(b, t, store.CutRegions(schema.Name, splits, s.catalog.newRegionID(l.created)))
 	})
 }
 
@@ -288,8 +287,7 @@ func (s *Store) TruncateTable(ctx context.Context, name string, keepSplits bool)
 		}
 		l.seal()
 		t := &table{name: old.name, enabled: true, layout: l}
-		id := max(s.clock.now(), old.regions[0].ID+1)
-		done, err := s.putNewTable(b, t, store.CutRegions(old.name, splits, id))
+		done, err := s.putNewTable(b, t, store.CutRegions(old.name, splits, s.catalog.newRegionID(s.clock.now())))
 		return func() {
 			old.drop()
 			done()
@@ -331,67 +329,4 @@ func (s *Store) Tables(ctx context.Context) ([]store.TableInfo, error) {
 		all = append(all, t.info())
 	}
 	return all, nil
-}
-
-// Regions implements store.Reader.
-func (s *Store) Regions(ctx context.Context, name string) ([]store.Region, error) {
-	if err := s.enter(ctx); err != nil {
-		return nil, err
-	}
-	defer s.gate.RUnlock()
-	t, err := s.catalog.find(name)
-	if err != nil {
-		return nil, err
-	}
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	regions := slices.Clone(t.regions)
-	for i := range regions {
-		regions[i].Start, regions[i].Stop = bytes.Clone(regions[i].Start), bytes.Clone(regions[i].Stop)
-	}
-	return regions, nil
-}
-
-// SplitRegion implements store.Admin. Without a row it cuts where half of the
-// region's bytes are.
-func (s *Store) SplitRegion(ctx context.Context, name string, region *store.Region, at []byte) error {
-	if at == nil {
-		parts, err := s.Partitions(ctx, name, region.Range(), 2)
-		if err != nil {
-			return err
-		}
-		if len(parts) < 2 {
-			return fmt.Errorf("%w: region %s is too small to find a split point; name one", store.ErrUnsupported, region.Name())
-		}
-		at = parts[1].Start
-	}
-	return s.change(ctx, func(b *pebbledb.Batch) (func(), error) {
-		t, err := s.catalog.find(name)
-		if err != nil {
-			return nil, err
-		}
-		i := slices.IndexFunc(t.regions, func(r store.Region) bool { return r.ID == region.ID && bytes.Equal(r.Start, region.Start) })
-		if i < 0 {
-			return nil, fmt.Errorf("%w: %s", store.ErrNotServingRegion, region.Name())
-		}
-		old := t.regions[i]
-		if !old.Contains(at) || bytes.Equal(at, old.Start) {
-			return nil, fmt.Errorf("%w: split point %s does not lie inside region %s", store.ErrWrongRegion, cell.Printable(at), old.Name())
-		}
-		id := max(s.clock.now(), old.ID+1)
-		halves := []store.Region{
-			{Table: t.name, Start: old.Start, Stop: bytes.Clone(at), ID: id},
-			{Table: t.name, Start: bytes.Clone(at), Stop: old.Stop, ID: id},
-		}
-		for _, h := range halves {
-			if err := setJSON(b, metaKey(metaRegion, u32(t.id), h.Start), regionRecord{ID: id}); err != nil {
-				return nil, err
-			}
-		}
-		return func() {
-			t.mu.Lock()
-			t.regions = slices.Replace(slices.Clone(t.regions), i, i+1, halves...)
-			t.mu.Unlock()
-		}, nil
-	})
 }

@@ -37,6 +37,7 @@ type catalog struct {
 	tables     map[string]*table
 	namespaces map[string]store.Namespace
 	lastID     uint32
+	lastRegion int64 // under the store's admin lock
 }
 
 // find looks a table up.
@@ -105,6 +106,9 @@ func loadCatalog(db *pebbledb.DB) (*catalog, error) {
 	for _, t := range c.tables {
 		if t.regions, err = loadRegions(db, t.id, t.name); err != nil {
 			return nil, err
+		}
+		for i := range t.regions {
+			c.lastRegion = max(c.lastRegion, t.regions[i].ID)
 		}
 	}
 	for _, name := range []string{cell.DefaultNamespace, cell.SystemNamespace, cell.InternalNamespace} {

@@ -16,9 +16,14 @@ func (s *Store) Flush(ctx context.Context, name string) error {
 		return err
 	}
 	defer s.gate.RUnlock()
-	if _, err := s.catalog.find(name); err != nil {
+	t, err := s.catalog.find(name)
+	if err != nil {
 		return err
 	}
+	if err := t.usable(); err != nil {
+		return err
+	}
+	t.mu.RUnlock()
 	return storeError(s.db.Flush())
 }
 
@@ -33,7 +38,9 @@ func (s *Store) Compact(ctx context.Context, name string, r cell.Range, major bo
 	if err != nil {
 		return err
 	}
-	t.mu.RLock()
+	if err := t.usable(); err != nil {
+		return err
+	}
 	families := t.layout.families
 	t.mu.RUnlock()
 	for _, f := range families {

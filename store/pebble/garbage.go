@@ -2,7 +2,6 @@ package pebble
 
 import (
 	"bytes"
-	"math"
 	"slices"
 
 	pebbledb "github.com/cockroachdb/pebble/v2"
@@ -13,46 +12,90 @@ import (
 // garbage finds the cells of a row that a major compaction lets go of: puts that
 // are masked, expired or surplus, and the markers themselves.
 //
-// Where the family keeps deleted cells, masked puts count as versions like the
-// others, and a marker stays as long as an older put does.
+// Where the family keeps deleted cells, a marker does not act: what it masks
+// counts as a version like any other put, and the marker stays as long as it
+// masks something that stays.
 type garbage struct {
 	family *family
 	now    int64
 	keys   [][]byte // of the cells to delete
 
-	column     []byte
-	inColumn   bool
-	upTo, at   int64
-	familyUpTo int64
-	familyAt   []int64
-	versions   int
-	oldest     int64 // the oldest put that is kept, for the markers
-	markers    []marker
+	marks    masks
+	column   []byte
+	columns  int // number of the current column; 0: none yet
+	versions int
+	idle     []marker // markers that do not act
+	kept     []put    // puts that stay, where there are such markers
+}
+
+// masks are the markers that act on a column, or on a whole family.
+type masks struct {
+	familyUpTo, upTo, at int64
+	familyAt             []int64
+}
+
+func (m *masks) add(typ cell.Type, timestamp int64) {
+	switch typ {
+	case cell.TypeDeleteFamily:
+		m.familyUpTo = max(m.familyUpTo, timestamp)
+	case cell.TypeDeleteFamilyVersion:
+		m.familyAt = append(m.familyAt, timestamp)
+	case cell.TypeDeleteColumn:
+		m.upTo = max(m.upTo, timestamp)
+	case cell.TypeDelete:
+		m.at = timestamp
+	}
+}
+
+func (m *masks) beginRow()    { m.familyUpTo, m.familyAt = -1, m.familyAt[:0] }
+func (m *masks) beginColumn() { m.upTo, m.at = -1, -1 }
+
+func (m *masks) hide(timestamp int64) bool {
+	return timestamp <= m.familyUpTo || timestamp <= m.upTo || timestamp == m.at ||
+		len(m.familyAt) > 0 && slices.Contains(m.familyAt, timestamp)
 }
 
 type marker struct {
 	key       []byte
+	column    int
 	timestamp int64
+	typ       cell.Type
+}
+
+type put struct {
+	column    int
+	timestamp int64
+}
+
+// hides says whether the marker masks a put of its family.
+func (m *marker) hides(p put) bool {
+	switch m.typ {
+	case cell.TypeDeleteFamily:
+		return p.timestamp <= m.timestamp
+	case cell.TypeDeleteFamilyVersion:
+		return p.timestamp == m.timestamp
+	case cell.TypeDeleteColumn:
+		return p.column == m.column && p.timestamp <= m.timestamp
+	}
+	return p.column == m.column && p.timestamp == m.timestamp
 }
 
 // find reads the row with the prefix from an iterator that stands on its first
 // key, and leaves it behind the row.
 func (g *garbage) find(it *pebbledb.Iterator, prefix []byte) error {
-	g.keys, g.markers, g.familyAt = g.keys[:0], g.markers[:0], g.familyAt[:0]
-	g.inColumn, g.familyUpTo, g.oldest = false, -1, math.MaxInt64
+	g.keys, g.idle, g.kept = g.keys[:0], g.idle[:0], g.kept[:0]
+	g.columns = 0
+	g.marks.beginRow()
 	for ; it.Valid() && bytes.HasPrefix(it.Key(), prefix); it.Next() {
 		k, err := parseCellKey(it.Key(), len(prefix))
 		if err != nil {
 			return err
 		}
-		if !g.inColumn || !bytes.Equal(g.column, k.qualifier) {
-			g.inColumn = true
+		if g.columns == 0 || !bytes.Equal(g.column, k.qualifier) {
+			g.columns++
 			g.column = append(g.column[:0], k.qualifier...)
-			g.upTo, g.at, g.versions = -1, -1, 0
-		}
-		if k.typ.IsMarker() {
-			g.mark(&k, it.Key())
-			continue
+			g.versions = 0
+			g.marks.beginColumn()
 		}
 		drop, err := g.judge(&k, it)
 		if err != nil {
@@ -60,53 +103,23 @@ func (g *garbage) find(it *pebbledb.Iterator, prefix []byte) error {
 		}
 		if drop {
 			g.keys = append(g.keys, bytes.Clone(it.Key()))
-		} else {
-			g.oldest = min(g.oldest, k.timestamp)
 		}
 	}
-	if err := it.Error(); err != nil {
-		return err
-	}
-	g.dropMarkers()
-	return nil
+	g.dropIdle()
+	return it.Error()
 }
 
-func (g *garbage) mark(k *cellKey, key []byte) {
-	g.markers = append(g.markers, marker{bytes.Clone(key), k.timestamp})
-	switch k.typ {
-	case cell.TypeDeleteFamily:
-		g.familyUpTo = max(g.familyUpTo, k.timestamp)
-	case cell.TypeDeleteFamilyVersion:
-		g.familyAt = append(g.familyAt, k.timestamp)
-	case cell.TypeDeleteColumn:
-		g.upTo = max(g.upTo, k.timestamp)
-	case cell.TypeDelete:
-		g.at = k.timestamp
-	}
-}
-
-// keeps says whether the family keeps the cells that a marker of this time
-// masks.
-func (g *garbage) keeps(timestamp int64) bool {
-	switch g.family.schema.KeepDeleted {
-	case cell.KeepDeletedTrue:
-		return true
-	case cell.KeepDeletedTTL:
-		return !g.expired(timestamp)
-	}
-	return false
-}
-
-func (g *garbage) expired(timestamp int64) bool {
-	ttl := g.family.schema.TTL
-	return ttl < cell.Forever && timestamp < g.now-int64(ttl)*1000
-}
-
-// judge says whether a put goes.
+// judge says whether a cell goes.
 func (g *garbage) judge(k *cellKey, it *pebbledb.Iterator) (bool, error) {
-	ts := k.timestamp
-	masked := ts <= g.familyUpTo || ts <= g.upTo || ts == g.at || slices.Contains(g.familyAt, ts)
-	if masked && !g.keeps(ts) {
+	if k.typ.IsMarker() {
+		if g.acts(k.timestamp) {
+			g.marks.add(k.typ, k.timestamp)
+			return true, nil
+		}
+		g.idle = append(g.idle, marker{bytes.Clone(it.Key()), g.columns, k.timestamp, k.typ})
+		return false, nil
+	}
+	if g.marks.hide(k.timestamp) {
 		return true, nil
 	}
 	v, err := it.ValueAndErr()
@@ -117,20 +130,41 @@ func (g *garbage) judge(k *cellKey, it *pebbledb.Iterator) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if ttl > 0 && ttl < math.MaxInt64-ts && ts+ttl < g.now {
+	if outlived(k.timestamp, ttl, g.now) {
 		return true, nil
 	}
 	g.versions++
-	if g.versions > g.family.schema.MaxVersions {
+	schema := &g.family.schema
+	if g.versions > schema.MaxVersions || g.versions > schema.MinVersions && g.expired(k.timestamp) {
 		return true, nil
 	}
-	return g.versions > g.family.schema.MinVersions && g.expired(ts), nil
+	if schema.KeepDeleted != cell.KeepDeletedFalse {
+		g.kept = append(g.kept, put{g.columns, k.timestamp})
+	}
+	return false, nil
 }
 
-// dropMarkers lets the markers go that mask nothing which is kept.
-func (g *garbage) dropMarkers() {
-	for _, m := range g.markers {
-		if !g.keeps(m.timestamp) || m.timestamp < g.oldest {
+// acts says whether a compaction carries a marker out.
+func (g *garbage) acts(timestamp int64) bool {
+	switch g.family.schema.KeepDeleted {
+	case cell.KeepDeletedTrue:
+		return false
+	case cell.KeepDeletedTTL:
+		return g.expired(timestamp)
+	}
+	return true
+}
+
+func (g *garbage) expired(timestamp int64) bool {
+	ttl := g.family.schema.TTL
+	return ttl < cell.Forever && timestamp < g.now-int64(ttl)*1000
+}
+
+// dropIdle lets the markers go that mask nothing which stays.
+func (g *garbage) dropIdle() {
+	for i := range g.idle {
+		m := &g.idle[i]
+		if !slices.ContainsFunc(g.kept, m.hides) {
 			g.keys = append(g.keys, m.key)
 		}
 	}

@@ -3,6 +3,7 @@ package pebble
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"slices"
 
 	pebbledb "github.com/cockroachdb/pebble/v2"
@@ -14,11 +15,18 @@ import (
 // only places where sizes are known without reading. What lies in memtables is
 // not weighed.
 func (s *Store) Partitions(ctx context.Context, name string, r cell.Range, n int) ([]cell.Range, error) {
+	return s.partitionsFrom(ctx, live{s}, name, r, n)
+}
+
+func (s *Store) partitionsFrom(ctx context.Context, from view, name string, r cell.Range, n int) ([]cell.Range, error) {
+	if n < 1 {
+		return nil, &cell.ArgumentError{Text: fmt.Sprintf("number of partitions must be positive: %d", n)}
+	}
 	if err := s.enter(ctx); err != nil {
 		return nil, err
 	}
 	defer s.gate.RUnlock()
-	t, err := s.catalog.find(name)
+	t, err := from.find(name)
 	if err != nil {
 		return nil, err
 	}
@@ -27,7 +35,7 @@ func (s *Store) Partitions(ctx context.Context, name string, r cell.Range, n int
 	}
 	defer t.mu.RUnlock()
 	whole := cloneRange(r)
-	if n <= 1 {
+	if n == 1 {
 		return []cell.Range{whole}, nil
 	}
 	var cuts []cut

@@ -7,21 +7,39 @@ import (
 	pebbledb "github.com/cockroachdb/pebble/v2"
 
 	"github.com/cellardb/cellar/cell"
-	"github.com/cellardb/cellar/store"
 )
 
 // Get implements store.Reader.
 func (s *Store) Get(ctx context.Context, name string, get *cell.Get, into *cell.Result) error {
-	return s.getFrom(ctx, s.db, name, get, into)
+	return s.getFrom(ctx, live{s}, name, get, into)
 }
 
-func (s *Store) getFrom(ctx context.Context, from pebbledb.Reader, name string, get *cell.Get, into *cell.Result) error {
+// view is what a read reads: the store as it is, or a snapshot.
+type view interface {
+	find(table string) (*table, error)
+	iterators
+}
+
+// iterators opens Pebble iterators: a view, or a batch and what is under it.
+type iterators interface {
+	NewIter(o *pebbledb.IterOptions) (*pebbledb.Iterator, error)
+}
+
+// live is the store as it is.
+type live struct{ s *Store }
+
+func (l live) find(name string) (*table, error) { return l.s.catalog.find(name) }
+
+// NewIter implements iterators.
+func (l live) NewIter(o *pebbledb.IterOptions) (*pebbledb.Iterator, error) { return l.s.db.NewIter(o) }
+
+func (s *Store) getFrom(ctx context.Context, from view, name string, get *cell.Get, into *cell.Result) error {
 	into.Reset()
 	if err := s.enter(ctx); err != nil {
 		return err
 	}
 	defer s.gate.RUnlock()
-	t, err := s.catalog.find(name)
+	t, err := from.find(name)
 	if err != nil {
 		return err
 	}
@@ -48,7 +66,7 @@ type rowReader struct {
 var rowReaders = sync.Pool{New: func() any { return new(rowReader) }}
 
 // readRow reads one row whole: one iterator, so one moment, for all families.
-func readRow(from pebbledb.Reader, t *table, plan *readPlan, row []byte, into *cell.Result) error {
+func readRow(from iterators, t *table, plan *readPlan, row []byte, into *cell.Result) error {
 	r := rowReaders.Get().(*rowReader)
 	defer rowReaders.Put(r)
 	it, err := from.NewIter(&pebbledb.IterOptions{})
@@ -90,87 +108,4 @@ func (r *rowReader) seek(it *pebbledb.Iterator, f *familyPlan) bool {
 	ok := it.SeekPrefixGE(r.prefix)
 	r.prefix = r.prefix[:n]
 	return ok
-}
-
-// Snapshot implements store.Snapshotter.
-func (s *Store) Snapshot(ctx context.Context) (store.Snapshot, error) {
-	if err := s.enter(ctx); err != nil {
-		return nil, err
-	}
-	defer s.gate.RUnlock()
-	snap := &snapshot{s: s, at: s.db.NewSnapshot()}
-	s.scanners.add(snap)
-	return snap, nil
-}
-
-// snapshot reads as of one moment. Tables that are dropped meanwhile are gone
-// from it too.
-type snapshot struct {
-	s  *Store
-	mu sync.RWMutex
-	at *pebbledb.Snapshot // nil once closed
-}
-
-// Get implements store.Reader.
-func (n *snapshot) Get(ctx context.Context, table string, get *cell.Get, into *cell.Result) error {
-	n.mu.RLock()
-	defer n.mu.RUnlock()
-	if n.at == nil {
-		return store.ErrClosed
-	}
-	return n.s.getFrom(ctx, n.at, table, get, into)
-}
-
-// Scan implements store.Reader. The scanner reads as of the snapshot too, and
-// must be closed before it.
-func (n *snapshot) Scan(ctx context.Context, table string, scan *cell.Scan) (store.Scanner, error) {
-	n.mu.RLock()
-	defer n.mu.RUnlock()
-	if n.at == nil {
-		return nil, store.ErrClosed
-	}
-	return n.s.scanFrom(ctx, n, table, scan)
-}
-
-// Regions implements store.Reader.
-func (n *snapshot) Regions(ctx context.Context, table string) ([]store.Region, error) {
-	return n.s.Regions(ctx, table)
-}
-
-// Partitions implements store.Reader.
-func (n *snapshot) Partitions(ctx context.Context, table string, r cell.Range, k int) ([]cell.Range, error) {
-	return n.s.Partitions(ctx, table, r, k)
-}
-
-// iterator opens an iterator of the snapshot.
-func (n *snapshot) iterator(o *pebbledb.IterOptions) (*pebbledb.Iterator, error) {
-	n.mu.RLock()
-	defer n.mu.RUnlock()
-	if n.at == nil {
-		return nil, store.ErrClosed
-	}
-	return n.at.NewIter(o)
-}
-
-// Close implements io.Closer.
-func (n *snapshot) Close() error {
-	n.s.scanners.remove(n)
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.at == nil {
-		return nil
-	}
-	at := n.at
-	n.at = nil
-	return at.Close()
-}
-
-// idle implements member: a snapshot is held until it is closed.
-func (n *snapshot) idle(int64) {}
-
-// shut implements member.
-func (n *snapshot) shut() {
-	if err := n.Close(); err != nil {
-		n.s.log.Error("close a snapshot", "error", err)
-	}
 }

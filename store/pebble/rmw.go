@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"sync"
 
@@ -165,6 +166,9 @@ func (s *Store) checkAndMutate(ctx context.Context, w *writer, name string, chec
 		return false, nil, unsupportedFilter(check.Filter)
 	case f == nil:
 		return false, nil, &store.FamilyError{Table: t.name, Family: bytes.Clone(check.Family)}
+	}
+	if check.Op > cell.Greater {
+		return false, nil, &cell.ArgumentError{Text: fmt.Sprintf("a check cannot compare with operation %d", check.Op)}
 	}
 	if err := check.Within.Validate(); err != nil {
 		return false, nil, err

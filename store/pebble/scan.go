@@ -16,15 +16,15 @@ import (
 
 // Scan implements store.Reader.
 func (s *Store) Scan(ctx context.Context, name string, scan *cell.Scan) (store.Scanner, error) {
-	return s.scanFrom(ctx, nil, name, scan)
+	return s.scanFrom(ctx, live{s}, name, scan)
 }
 
-func (s *Store) scanFrom(ctx context.Context, at *snapshot, name string, scan *cell.Scan) (store.Scanner, error) {
+func (s *Store) scanFrom(ctx context.Context, from view, name string, scan *cell.Scan) (store.Scanner, error) {
 	if err := s.enter(ctx); err != nil {
 		return nil, err
 	}
 	defer s.gate.RUnlock()
-	t, err := s.catalog.find(name)
+	t, err := from.find(name)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func (s *Store) scanFrom(ctx context.Context, at *snapshot, name string, scan *c
 		return nil, err
 	}
 	sc := &scanner{
-		s: s, t: t, at: at, plan: plan,
+		s: s, t: t, from: from, plan: plan,
 		reversed: scan.Reversed, limit: scan.Limit, batch: scan.Batch, maxBytes: scan.MaxBytes,
 		rest: cloneRange(scan.Ascending()),
 	}
@@ -63,7 +63,7 @@ func cloneRange(r cell.Range) cell.Range {
 type scanner struct {
 	s        *Store
 	t        *table
-	at       *snapshot // nil: now
+	from     iterators
 	plan     *readPlan
 	reversed bool
 	limit    int
@@ -250,13 +250,10 @@ func (c *scanner) open() error {
 		o := &pebbledb.IterOptions{LowerBound: lower, UpperBound: upper}
 		var it *pebbledb.Iterator
 		var err error
-		switch {
-		case i > 0:
+		if i == 0 {
+			it, err = c.from.NewIter(o)
+		} else {
 			it, err = c.sources[0].it.Clone(pebbledb.CloneOptions{IterOptions: o})
-		case c.at != nil:
-			it, err = c.at.iterator(o)
-		default:
-			it, err = c.s.db.NewIter(o)
 		}
 		if err != nil {
 			return storeError(err)

@@ -131,6 +131,7 @@ func (w *rowWalk) peek(c *scanner) (bool, error) {
 func copyCell(into *cell.Result, c *cell.Cell) cell.Cell {
 	d := *c
 	d.Row = into.Row
+	d.Family = into.Copy(c.Family)
 	d.Qualifier = into.Copy(c.Qualifier)
 	d.Value = into.Copy(c.Value)
 	if len(c.Tags) > 0 {

@@ -3,7 +3,6 @@ package pebble
 import (
 	"bytes"
 	"math"
-	"slices"
 
 	pebbledb "github.com/cockroachdb/pebble/v2"
 
@@ -28,17 +27,14 @@ type familyWalk struct {
 	// walk is inside the row.
 	prefix []byte
 
-	moved      bool // the iterator stands on a key that was not looked at yet
-	done       bool
-	familyUpTo int64   // puts up to here are masked in the whole family
-	familyAt   []int64 // puts at exactly these timestamps too
+	moved bool // the iterator stands on a key that was not looked at yet
+	done  bool
+	marks masks
 
 	inColumn bool
 	column   []byte // escaped
 	wanted   int    // index of the next wanted column
 	skip     bool   // no more cells of this column are wanted
-	upTo     int64  // puts of the column up to here are masked
-	at       int64  // a put of the column at exactly here too
 	versions int
 	cells    int // given or offset, of this family
 	seekKey  []byte
@@ -51,7 +47,7 @@ func (w *familyWalk) begin(it *pebbledb.Iterator, read *readPlan, plan *familyPl
 	w.it, w.read, w.plan = it, read, plan
 	w.prefix = append(w.prefix[:0], prefix...)
 	w.moved, w.done, w.err = true, false, nil
-	w.familyUpTo, w.familyAt = -1, w.familyAt[:0]
+	w.marks.beginRow()
 	w.inColumn, w.wanted, w.cells = false, 0, 0
 }
 
@@ -117,7 +113,8 @@ func (w *familyWalk) inRow() bool {
 func (w *familyWalk) enterColumn(qualifier []byte) bool {
 	w.inColumn = true
 	w.column = append(w.column[:0], qualifier...)
-	w.upTo, w.at, w.versions, w.skip = -1, -1, 0, false
+	w.versions, w.skip = 0, false
+	w.marks.beginColumn()
 	columns := w.plan.columns
 	if columns == nil {
 		return true
@@ -184,7 +181,7 @@ func (w *familyWalk) look(k *cellKey, into *cell.Result) (give bool, err error) 
 		return false, nil
 	}
 	switch {
-	case w.skip, w.masked(k.timestamp):
+	case w.skip, w.marks.hide(k.timestamp):
 		return false, nil
 	case !w.plan.within.Contains(k.timestamp):
 		if k.timestamp < w.plan.within.Min {
@@ -205,7 +202,7 @@ func (w *familyWalk) lookPut(k *cellKey, into *cell.Result) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if ttl > 0 && ttl < math.MaxInt64-k.timestamp && k.timestamp+ttl < w.read.now {
+	if outlived(k.timestamp, ttl, w.read.now) {
 		return false, nil
 	}
 	w.versions++
@@ -240,10 +237,8 @@ func (w *familyWalk) give(k *cellKey, value []byte, ttl int64, tags []byte, into
 		w.done = true
 		return false
 	}
-	c := cell.Cell{
-		Row: into.Row, Family: w.plan.family.name,
-		Timestamp: k.timestamp, Type: k.typ, TTL: ttl,
-	}
+	c := cell.Cell{Row: into.Row, Timestamp: k.timestamp, Type: k.typ, TTL: ttl}
+	c.Family = w.familyName(into)
 	c.Qualifier = copyUnescaped(into, k.qualifier)
 	c.Value = into.Copy(value)
 	if len(tags) > 0 {
@@ -251,6 +246,16 @@ func (w *familyWalk) give(k *cellKey, value []byte, ttl int64, tags []byte, into
 	}
 	into.Cells = append(into.Cells, c)
 	return true
+}
+
+// familyName gives the family's name as bytes of the result, whose cells share
+// it.
+func (w *familyWalk) familyName(into *cell.Result) []byte {
+	name := w.plan.family.name
+	if n := len(into.Cells); n > 0 && bytes.Equal(into.Cells[n-1].Family, name) {
+		return into.Cells[n-1].Family
+	}
+	return into.Copy(name)
 }
 
 func copyUnescaped(into *cell.Result, escaped []byte) []byte {
@@ -267,33 +272,15 @@ func (w *familyWalk) mark(k *cellKey) {
 	if w.plan.keep && !w.plan.within.IsAll() && k.timestamp >= w.plan.within.Max {
 		return
 	}
-	switch k.typ {
-	case cell.TypeDeleteFamily:
-		w.familyUpTo = max(w.familyUpTo, k.timestamp)
-	case cell.TypeDeleteFamilyVersion:
-		w.familyAt = append(w.familyAt, k.timestamp)
-	case cell.TypeDeleteColumn:
-		w.upTo = max(w.upTo, k.timestamp)
-	case cell.TypeDelete:
-		w.at = k.timestamp
-	}
+	w.marks.add(k.typ, k.timestamp)
 }
 
-func (w *familyWalk) masked(timestamp int64) bool {
-	return timestamp <= w.familyUpTo || timestamp <= w.upTo || timestamp == w.at ||
-		len(w.familyAt) > 0 && slices.Contains(w.familyAt, timestamp)
-}
-
-// lookRaw gives markers and puts alike; only puts count as versions.
+// lookRaw gives markers and puts alike; only puts count as versions. Once the
+// column has given as many as the read wants, its next put ends it, with all
+// that is older (as HBase's column trackers do).
 func (w *familyWalk) lookRaw(k *cellKey, into *cell.Result) (bool, error) {
 	if w.skip || !w.plan.within.Contains(k.timestamp) {
 		return false, nil
-	}
-	if !k.typ.IsMarker() {
-		w.versions++
-		if w.versions > w.plan.versions {
-			return false, nil
-		}
 	}
 	raw, err := w.it.ValueAndErr()
 	if err != nil {
@@ -303,5 +290,20 @@ func (w *familyWalk) lookRaw(k *cellKey, into *cell.Result) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	if outlived(k.timestamp, ttl, w.read.now) {
+		return false, nil
+	}
+	if !k.typ.IsMarker() {
+		w.versions++
+		if w.versions > w.plan.versions {
+			w.skip = true
+			return false, nil
+		}
+	}
 	return w.give(k, value, ttl, tags, into), nil
+}
+
+// outlived says whether a cell is older than its own time to live, in ms.
+func outlived(timestamp, ttl, now int64) bool {
+	return ttl > 0 && ttl < math.MaxInt64-timestamp && timestamp+ttl < now
 }

@@ -67,6 +67,8 @@ func (s *Store) apply(ctx context.Context, w *writer, name string, batch []cell.
 		return nil, nil, err
 	}
 	if w.failed != nil {
+		// Refusals come from two passes.
+		slices.SortFunc(w.failed.Failed, func(a, b store.MutationError) int { return a.Index - b.Index })
 		return w.results, nil, w.failed
 	}
 	return w.results, nil, nil

@@ -1,0 +1,43 @@
+package pebble
+
+import (
+	"context"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/cellardb/cellar/store"
+	"github.com/cellardb/cellar/store/storetest"
+)
+
+// reopenable is a store that the suite may close and open again on its files.
+type reopenable struct {
+	*Store
+	opts Options
+}
+
+// Reopen implements storetest.Reopener.
+func (r reopenable) Reopen(t *testing.T) store.Store {
+	t.Helper()
+	if err := r.Store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return openTest(t, r.opts)
+}
+
+func openTest(t *testing.T, o Options) reopenable {
+	t.Helper()
+	s, err := Open(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reopenable{s, o}
+}
+
+// inMemory opens an empty store on a file system in memory, small, so that
+// flushes and compactions happen.
+func inMemory(t *testing.T, clock func() int64) store.Store {
+	return openTest(t, Options{Dir: "data", FS: vfs.NewMem(), Clock: clock, MemtableBytes: 4 << 20, CacheBytes: 4 << 20})
+}
+
+func TestContract(t *testing.T) { storetest.Run(t, inMemory) }
