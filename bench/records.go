@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"math/bits"
 	"strconv"
 )
@@ -21,8 +22,7 @@ const (
 	randomSpan  = 33 // randomMin to randomMin+randomSpan-1, 320 in the mean
 )
 
-// RecordsSpec describes the generator of records, for "--spec".
-const RecordsSpec = `records: the rows of the thrift and collect workloads
+const recordsSpec = `records: the rows of the thrift and collect workloads
   row key   RK_<random>_<nanotime>
             random: a number of 64 bits; nanotime: the time of the run's start
             in ns plus the number of the record, from 0
@@ -33,6 +33,12 @@ const RecordsSpec = `records: the rows of the thrift and collect workloads
   size      about 1.0 KB a record
   seeded    the same --seed gives the same records but for the nanotime
 `
+
+// WriteSpec describes the generators of the workloads, for "--spec".
+func WriteSpec(w io.Writer) error {
+	_, err := io.WriteString(w, recordsSpec)
+	return err
+}
 
 // records generates the records of one run. A record depends on its number, the
 // seed and the epoch alone, so that it can be made again to compare.

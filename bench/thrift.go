@@ -11,9 +11,9 @@ import (
 	"github.com/cellardb/cellar/bench/thriftclient"
 )
 
-// tablePrefix begins the names of the tables that the Thrift workload creates
+// TablePrefix begins the names of the tables that the Thrift workload creates
 // and drops.
-const tablePrefix = "cellar_bench_thrift_"
+const TablePrefix = "cellar_bench_thrift_"
 
 // Thrift runs the Thrift workload: it loads records by mutateRows, scans all of
 // them back by scannerGetList, and reads random ones by getRow. Each operation
@@ -86,7 +86,7 @@ func (t *thriftRun) run(ctx context.Context) ([]Result, error) {
 // loads repeats the load. All tables but the last are dropped.
 func (t *thriftRun) loads(ctx context.Context) error {
 	for {
-		table := fmt.Sprint(tablePrefix, t.load.rounds)
+		table := fmt.Sprint(TablePrefix, t.load.rounds)
 		if err := t.create(ctx, table); err != nil {
 			return err
 		}

@@ -1,0 +1,49 @@
+package bench
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// group is the results of several runs of one operation, slowest first.
+type group struct {
+	label string
+	runs  []*Result
+}
+
+// groupResults puts results together that say what they are about in the same
+// words, in the order in which the words come first.
+func groupResults(results []Result) []group {
+	var groups []group
+	at := make(map[string]int)
+	for i := range results {
+		r := &results[i]
+		label := r.label()
+		if n, ok := r.Config["records"]; ok && r.Op == OpLoad {
+			label = fmt.Sprintf("%s, %v %s", label, n, r.Unit)
+		}
+		n, ok := at[label]
+		if !ok {
+			n = len(groups)
+			at[label] = n
+			groups = append(groups, group{label: label})
+		}
+		groups[n].runs = append(groups[n].runs, r)
+	}
+	for _, g := range groups {
+		slices.SortStableFunc(g.runs, func(a, b *Result) int { return cmp.Compare(a.Rate, b.Rate) })
+	}
+	return groups
+}
+
+// median is the middle run; of an even number the slower of the two.
+func (g *group) median() *Result { return g.runs[(len(g.runs)-1)/2] }
+
+func (g *group) errors() int64 {
+	n := int64(0)
+	for _, r := range g.runs {
+		n += r.Errors
+	}
+	return n
+}
