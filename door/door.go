@@ -65,6 +65,14 @@ func Listen(ctx context.Context, opts Options, handler Handler) (*Door, error) {
 	return newDoor(ctx, opts, handler, listener), nil
 }
 
+// On is Listen with a listener that is there already; it becomes the door's.
+func On(ctx context.Context, listener net.Listener, opts Options, handler Handler) (*Door, error) {
+	if err := opts.Validate(); err != nil {
+		return nil, err
+	}
+	return newDoor(ctx, opts, handler, listener), nil
+}
+
 func newDoor(ctx context.Context, opts Options, handler Handler, listener net.Listener) *Door {
 	d := &Door{opts: opts.withDefaults(), handler: handler, listener: listener, gone: make(chan struct{})}
 	d.lifetime, d.giveUp = context.WithCancel(context.WithoutCancel(ctx))

@@ -1,0 +1,112 @@
+package thrift1
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/cellardb/cellar/cell"
+	"github.com/cellardb/cellar/internal/wire/thrift"
+)
+
+// open registers a scan and answers its id. All bytes of the scan are copied.
+func (s *session) open(scan *cell.Scan, sorted bool) error {
+	scan.Select = cloneSelect(scan.Select)
+	scan.Start, scan.Stop = bytes.Clone(scan.Start), bytes.Clone(scan.Stop)
+	if err := scan.Validate(); err != nil {
+		return err
+	}
+	id, err := s.h.scanners.add(s.args.table, scan, sorted)
+	if err != nil {
+		return err
+	}
+	if err := s.reply(thrift.I32); err != nil {
+		return errors.Join(err, s.h.scanners.drop(id))
+	}
+	s.writer.I32(id)
+	return s.done()
+}
+
+// scannerOpen is scannerOpen and its forms with a stop row or a timestamp.
+func (s *session) scannerOpen() error {
+	a := &s.args
+	return s.open(&cell.Scan{
+		Range: cell.Range{Start: a.start, Stop: a.stop},
+		Read:  cell.Read{Select: s.columns.set(a.columns), Within: timeBefore(a.timestamp, a.timed)},
+	}, false)
+}
+
+func (s *session) scannerOpenWithPrefix() error {
+	a := &s.args
+	return s.open(&cell.Scan{Range: cell.PrefixRange(a.start), Read: cell.Read{Select: s.columns.set(a.columns)}}, false)
+}
+
+func (s *session) scannerOpenWithScan() error {
+	a := &s.args.scan
+	if len(a.filter) > 0 {
+		return noFilters(a.filter)
+	}
+	return s.open(&cell.Scan{
+		Range:    cell.Range{Start: a.start, Stop: a.stop},
+		Reversed: a.reversed,
+		Batch:    int(max(a.batch, 0)),
+		Read: cell.Read{
+			Select: s.columns.set(a.columns), Within: timeBefore(a.timestamp, a.timed), SkipCache: a.skipCache,
+		},
+	}, a.sorted)
+}
+
+// noFilters refuses a filter: to ignore it would be to answer other rows than
+// were asked for.
+func noFilters(filter []byte) error {
+	return ioError(classUnsupported, "filters are not supported by this server version: %s", cell.Printable(filter))
+}
+
+func (s *session) scannerGet() error { return s.fetch(1) }
+
+func (s *session) scannerGetList() error {
+	n := s.args.count
+	if n < 0 {
+		return illegal("nbRows must not be negative: %d", n)
+	}
+	return s.fetch(int(n))
+}
+
+// fetch answers the next n rows, or parts of rows. Fewer are the end of the scan,
+// and none is what comes after it.
+func (s *session) fetch(n int) error {
+	id := s.args.id
+	scanner, err := s.h.scanners.use(id)
+	if err != nil {
+		return err
+	}
+	defer s.h.scanners.done(scanner)
+	s.args.table = scanner.table // for the words of errors
+	if err := s.reply(thrift.List); err != nil {
+		return err
+	}
+	list, rows := s.writer.OpenList(thrift.Struct), 0
+	err = scanner.fetch(s.ctx, n, func(row *cell.Result) error {
+		if err := s.writeRow(row, scanner.sorted); err != nil {
+			return err
+		}
+		rows++
+		return nil
+	})
+	var large *replyError
+	if errors.As(err, &large) {
+		large.hint = fmt.Sprintf(" (%d rows fit); scanner %d stands where it stood", rows, id)
+		if rows == 0 {
+			large.hint = fmt.Sprintf(", with batchSize in the scan; scanner %d stands where it stood", id)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	s.writer.CloseList(list, rows)
+	return s.done()
+}
+
+func (s *session) scannerClose() error {
+	return s.after(s.h.scanners.drop(s.args.id))
+}
