@@ -14,7 +14,7 @@ import (
 // happybaseChecks is how many checks happybase_check.py makes of one transport
 // and protocol. Fewer that pass are a failure, even if none says FAIL: a walk
 // that ends early must not look like one that went well.
-const happybaseChecks = 373
+const happybaseChecks = 380
 
 // TestHappybase walks one server, on one port, with all four ways in which
 // client and server can talk (case C11). Each check of the walk is a test here;

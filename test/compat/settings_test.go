@@ -2,6 +2,7 @@ package compat
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"strings"
@@ -101,18 +102,8 @@ func TestC13_IdleConnectionsAndScanners(t *testing.T) {
 			t.Fatalf("a scanner that is used gives %d rows, want 1", rows)
 		}
 	}
-	for deadline := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("an idle scanner is never freed")
-		}
-		if m := server.Metrics(t); m.Sum("cellar_thrift1_scanners_open") == 0 {
-			break
-		}
-	}
-	_, err := c.Do("scannerGetList", plainthrift.I32(int32(opened)), plainthrift.I32(1))
-	var refused *plainthrift.Refused
-	if !errors.As(err, &refused) || refused.Text != "scanner ID is invalid" {
-		t.Errorf("a scanner that was idle too long: %v, want scanner ID is invalid", err)
+	if err := useUntilRefused(c, opened); err != nil {
+		t.Error(err)
 	}
 	for who, c := range map[string]*plainthrift.Client{"the same connection": c, "the idle connection": idle} {
 		c.SetDeadline(time.Now().Add(patience))
@@ -120,6 +111,24 @@ func TestC13_IdleConnectionsAndScanners(t *testing.T) {
 			t.Errorf("%s afterwards: %v, %v", who, got, err)
 		}
 	}
+}
+
+// useUntilRefused asks a scanner after longer and longer pauses, all of them
+// longer than its time, until it is refused as it should be.
+func useUntilRefused(c *plainthrift.Client, scanner int64) error {
+	for pause := 4 * time.Second; pause < patience; pause *= 2 {
+		time.Sleep(pause)
+		c.SetDeadline(time.Now().Add(patience))
+		_, err := c.Do("scannerGetList", plainthrift.I32(int32(scanner)), plainthrift.I32(1))
+		var refused *plainthrift.Refused
+		if errors.As(err, &refused) && refused.Text == "scanner ID is invalid" {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("a scanner that was idle too long: %w, want scanner ID is invalid", err)
+		}
+	}
+	return errors.New("an idle scanner is never freed")
 }
 
 func openScanner(t *testing.T, c *plainthrift.Client) int64 {

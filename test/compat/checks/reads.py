@@ -92,4 +92,4 @@ def refusals(h, t):
     h.check('row: missing family', lambda: t.row(b'r1', columns=[b'nofam:x']), no_family)
     h.check('rows: missing family', lambda: t.rows([b'r1'], columns=[b'nofam']), no_family)
     h.check('cells: missing family', lambda: t.cells(b'r1', b'nofam:x'), no_family)
-    h.check('getRow: empty key', lambda: h.client.getRow(t.name, b'', {}), Raises(IOError_, b'java.lang.IllegalArgumentException', b'Row length 0'), real=Closed())
+    h.check('getRow: empty key', lambda: h.client.getRow(t.name, b'', {}), Raises(IOError_, b'java.lang.IllegalArgumentException', b'Row length is 0'), real=Closed())
