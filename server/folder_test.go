@@ -1,0 +1,117 @@
+package server
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+func TestFolder_hasOneServer(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new", "data")
+	f, err := openFolder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = openFolder(dir)
+	if !errors.Is(err, ErrRunning) || !strings.Contains(err.Error(), "is starting") {
+		t.Errorf("second server before the first said who it is: %v", err)
+	}
+	if err := f.announce(&Running{PID: 4711, Data: dir, Addresses: map[string]string{"http": "h:1", "thrift1": "t:2"}}); err != nil {
+		t.Fatal(err)
+	}
+	_, err = openFolder(dir)
+	if !errors.Is(err, ErrRunning) || !strings.Contains(err.Error(), "4711") || !strings.Contains(err.Error(), "http h:1, thrift1 t:2") {
+		t.Errorf("second server: %v", err)
+	}
+	if err := f.close(); err != nil {
+		t.Fatal(err)
+	}
+	f, err = openFolder(dir)
+	if err != nil {
+		t.Fatalf("after the first server ended: %v", err)
+	}
+	if err := f.close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestFindRunning(t *testing.T) {
+	dir := t.TempDir()
+	find := func(want error, pid int) {
+		t.Helper()
+		r, err := FindRunning(dir)
+		if !errors.Is(err, want) || (r != nil) != (pid != 0) || r != nil && r.PID != pid {
+			t.Errorf("found %+v, %v; want process %d, %v", r, err, pid, want)
+		}
+	}
+	find(ErrNotRunning, 0) // nothing there at all
+
+	f, err := openFolder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	find(ErrRunning, 0) // starting
+	if err := f.announce(&Running{PID: 7, Data: dir}); err != nil {
+		t.Fatal(err)
+	}
+	find(nil, 7)
+
+	// What a killed server leaves: the file, and no lock.
+	f.lock.Close()
+	find(ErrNotRunning, 0)
+	f, err = openFolder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	find(ErrRunning, 0) // the next one starts; the file of the dead one is not its own
+	if err := os.WriteFile(filepath.Join(dir, runFile), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := FindRunning(dir); err == nil || !strings.Contains(err.Error(), runFile) {
+		t.Errorf("damaged file: %v", err)
+	}
+	if err := f.close(); err != nil {
+		t.Fatal(err)
+	}
+	find(ErrNotRunning, 0)
+}
+
+// Looking for a server takes the lock for a moment; a server that starts then
+// must not give up.
+func TestFolder_opensWhileOthersLook(t *testing.T) {
+	dir := t.TempDir()
+	stop := make(chan struct{})
+	var looking sync.WaitGroup
+	looking.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				_, _ = FindRunning(dir)
+				time.Sleep(time.Millisecond)
+			}
+		}
+	})
+	opened := 0
+	for range 50 {
+		f, err := openFolder(dir)
+		if err != nil {
+			t.Error(err)
+			break
+		}
+		opened++
+		if err := f.close(); err != nil {
+			t.Error(err)
+		}
+	}
+	close(stop)
+	looking.Wait()
+	if opened != 50 {
+		t.Errorf("opened %d of 50 times", opened)
+	}
+}

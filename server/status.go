@@ -1,0 +1,32 @@
+package server
+
+import (
+	"context"
+	"maps"
+	"os"
+	"time"
+
+	"github.com/cellardb/cellar/door/ops"
+)
+
+// status describes the server to whoever asks over HTTP. While the store is
+// being opened it has no number of tables.
+func (s *Server) status(ctx context.Context) ops.Status {
+	st := ops.Status{
+		State: s.state.get(), Version: s.build.Version, Commit: s.build.Commit,
+		PID: os.Getpid(), Started: s.began.Round(0), UptimeSeconds: time.Since(s.began).Seconds(),
+		Data: s.folder.path, Engine: s.cfg.Engine, Addresses: maps.Clone(s.address),
+		MemoryBytes: int64(s.cfg.Memory),
+	}
+	if st.State == stateStarting || s.store == nil {
+		return st
+	}
+	tables, err := s.store.Tables(ctx)
+	if err != nil {
+		s.log.Warn("tables not counted", "error", err)
+		return st
+	}
+	n := len(tables)
+	st.Tables = &n
+	return st
+}
