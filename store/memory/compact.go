@@ -3,7 +3,6 @@ package memory
 import (
 	"bytes"
 	"context"
-	"slices"
 
 	"github.com/cellardb/cellar/cell"
 )
@@ -34,19 +33,24 @@ func (s *Store) Compact(ctx context.Context, table string, r cell.Range, major b
 // compactFamily gives what a major compaction leaves of a row's cells in one
 // family. Markers that act remove what they mask and go; those that
 // KEEP_DELETED_CELLS holds back stay as long as there is something to mask.
+// Masked values that are held back count as versions, but do not push out what a
+// read shows.
 func compactFamily(cells []cell.Cell, f *cell.FamilySchema, now int64) []cell.Cell {
-	var acting []cell.Cell
+	var all, acting []cell.Cell
 	for i := range cells {
-		if cells[i].Type.IsMarker() && acts(f, cells[i].Timestamp, now) {
+		if !cells[i].Type.IsMarker() {
+			continue
+		}
+		all = append(all, cells[i])
+		if acts(f, cells[i].Timestamp, now) {
 			acting = append(acting, cells[i])
 		}
 	}
-	kept := lasting(cells, acting, f, now)
-	puts := slices.Clone(kept)
-	for i := range cells {
-		c := &cells[i]
-		if c.Type.IsMarker() && !acts(f, c.Timestamp, now) && masksAny(c, puts) {
-			kept = merge(kept, []cell.Cell{*c})
+	values := merge(lasting(cells, all, f, now), lasting(cells, acting, f, now))
+	kept := values
+	for i := range all {
+		if !acts(f, all[i].Timestamp, now) && masksAny(&all[i], values) {
+			kept = merge(kept, all[i:i+1])
 		}
 	}
 	return kept
@@ -63,8 +67,9 @@ func acts(f *cell.FamilySchema, timestamp, now int64) bool {
 	return true
 }
 
-// lasting gives the values that stay: unmasked, unexpired, within VERSIONS.
-func lasting(cells, acting []cell.Cell, f *cell.FamilySchema, now int64) []cell.Cell {
+// lasting gives the values that markers do not mask, that have not expired and
+// that are within VERSIONS.
+func lasting(cells, markers []cell.Cell, f *cell.FamilySchema, now int64) []cell.Cell {
 	var last []cell.Cell
 	version := 0
 	for i := range cells {
@@ -72,7 +77,7 @@ func lasting(cells, acting []cell.Cell, f *cell.FamilySchema, now int64) []cell.
 		if i == 0 || !bytes.Equal(c.Qualifier, cells[i-1].Qualifier) {
 			version = 0
 		}
-		if c.Type.IsMarker() || masked(c, acting) || selfExpired(c, now) {
+		if c.Type.IsMarker() || masked(c, markers) || selfExpired(c, now) {
 			continue
 		}
 		version++

@@ -17,7 +17,7 @@
 //   - An increment or append keeps the old cell's tags after its own, and the
 //     old cell's time to live unless the mutation has one.
 //   - A major compaction with KEEP_DELETED_CELLS keeps a marker only as long as
-//     it masks a cell that is kept.
+//     it masks a cell that is kept, and never drops what an ordinary read shows.
 //   - A raw scan shows cells that are older than the family's time to live, until
 //     they are compacted away; a column selection sees family markers under the
 //     empty qualifier.
