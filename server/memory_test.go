@@ -65,7 +65,7 @@ func TestCgroupLimit(t *testing.T) {
 			"proc/self/cgroup": "0::/docker/abc\n", "sys/fs/cgroup/memory.max": "2147483648\n",
 		}, 2 * GiB},
 		{"version 1", map[string]string{
-			"proc/self/cgroup":                                   "5:cpu:/x\n4:hugetlb,memory:/x\n1:name=systemd:/\n",
+			"proc/self/cgroup": "5:cpu:/x\n4:hugetlb,memory:/x\n1:name=systemd:/\n",
 			"sys/fs/cgroup/memory/x/memory.limit_in_bytes":       "1073741824\n",
 			"sys/fs/cgroup/memory/memory.limit_in_bytes":         "9223372036854771712\n",
 			"sys/fs/cgroup/memory/unrelated/memory.limit_in_byt": "1\n",
