@@ -30,10 +30,10 @@ func (s *Store) regionIDLocked() int64 {
 	return s.mu.lastRegion
 }
 
-// stamp is what a row remembers of the timestamps that its edits got from the
-// clock, so that within one millisecond a put after a delete is never lost and a
-// delete after a put always hides it. The zero value remembers nothing; once the
-// clock has passed both figures they have no effect.
+// stamp is what a row remembers of the timestamps that its mutations got from
+// the clock, so that within one millisecond a put after a delete is never lost
+// and a delete after a put always hides it. The zero value remembers nothing;
+// once the clock has passed both figures they have no effect.
 type stamp struct {
 	// nextPut is the least timestamp of a put: one above the last delete.
 	nextPut int64
@@ -43,7 +43,7 @@ type stamp struct {
 
 // give chooses the timestamp of a mutation that puts, deletes, or does both at
 // "now".
-func (s stamp) give(now int64, puts, deletes bool) int64 {
+func (s *stamp) give(now int64, puts, deletes bool) int64 {
 	if puts {
 		now = max(now, s.nextPut)
 	}
@@ -53,16 +53,5 @@ func (s stamp) give(now int64, puts, deletes bool) int64 {
 	return now
 }
 
-// note remembers that a put or a marker got a timestamp. Timestamps that follow
-// from a cell which its writer dated ahead of the clock (an increment of it, the
-// removal of it) are left out: they must not take the whole row along.
-func (s *stamp) note(now, timestamp int64, marker bool) {
-	head := max(now, s.nextPut, s.nextDelete)
-	switch {
-	case timestamp > head+1:
-	case marker:
-		s.nextPut = max(s.nextPut, timestamp+1)
-	default:
-		s.nextDelete = max(s.nextDelete, timestamp)
-	}
-}
+func (s *stamp) notePut(timestamp int64)    { s.nextDelete = max(s.nextDelete, timestamp) }
+func (s *stamp) noteDelete(timestamp int64) { s.nextPut = max(s.nextPut, timestamp+1) }

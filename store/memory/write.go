@@ -102,6 +102,12 @@ func (p *plan) run() error {
 		}
 	}
 	p.given = p.stamp.give(p.now, puts, deletes)
+	if puts {
+		p.stamp.notePut(p.given)
+	}
+	if deletes {
+		p.stamp.noteDelete(p.given)
+	}
 	for i := range p.mutation.Edits {
 		if err := p.edit(&p.mutation.Edits[i]); err != nil {
 			return err
@@ -123,7 +129,7 @@ func (p *plan) edit(e *cell.Edit) error {
 			return p.deleteRow(e)
 		}
 	}
-	return p.add(p.cell(e, p.timestamp(e)), e.Timestamp == cell.Latest)
+	return p.add(p.cell(e, p.timestamp(e)))
 }
 
 func (p *plan) timestamp(e *cell.Edit) int64 {
@@ -149,14 +155,10 @@ func (p *plan) cell(e *cell.Edit, timestamp int64) cell.Cell {
 	return c.Clone()
 }
 
-// add takes a cell into the plan. The row remembers its timestamp if that came
-// from the clock.
-func (p *plan) add(c cell.Cell, given bool) error {
+// add takes a cell into the plan.
+func (p *plan) add(c cell.Cell) error {
 	if size := c.Size(); size > cell.MaxCell {
 		return &store.CellSizeError{Row: c.Row, Family: c.Family, Qualifier: c.Qualifier, Size: size, Limit: cell.MaxCell}
-	}
-	if given {
-		p.stamp.note(p.now, c.Timestamp, c.Type.IsMarker())
 	}
 	p.added = append(p.added, c)
 	return nil
@@ -169,7 +171,7 @@ func (p *plan) deleteNewest(e *cell.Edit) error {
 	if c := p.table.newest(p.old, e.Family, e.Qualifier, cell.AllTime, p.now); c != nil {
 		timestamp = c.Timestamp
 	}
-	return p.add(p.cell(e, timestamp), true)
+	return p.add(p.cell(e, timestamp))
 }
 
 // deleteRow marks every family of the table.
@@ -177,7 +179,7 @@ func (p *plan) deleteRow(e *cell.Edit) error {
 	for i := range p.table.info.Schema.Families {
 		c := p.cell(e, p.timestamp(e))
 		c.Family = []byte(p.table.info.Schema.Families[i].Name)
-		if err := p.add(c, e.Timestamp == cell.Latest); err != nil {
+		if err := p.add(c); err != nil {
 			return err
 		}
 	}
@@ -210,8 +212,13 @@ func (p *plan) readModifyWrite(e *cell.Edit) error {
 		}
 		c.Value = binary.BigEndian.AppendUint64(nil, sum+uint64(e.Amount))
 	}
-	if err := p.add(c, true); err != nil {
+	if err := p.add(c); err != nil {
 		return err
+	}
+	// A cell above one that its writer dated ahead of the clock is not
+	// remembered: it must not take the whole row along.
+	if old == nil || old.Timestamp <= max(p.given, p.stamp.nextDelete) {
+		p.stamp.notePut(c.Timestamp)
 	}
 	p.results = append(p.results, c)
 	return nil

@@ -90,6 +90,8 @@ func (g *generator) rare(table string) {
 		g.forgetRow()
 		g.add(deleteRowsStep(table, g.rows()))
 	case 7:
+		// No restart is over within the millisecond.
+		g.forgetRow()
 		g.add(step{what: "reopen", reopen: true})
 	case 8:
 		g.alter(table)
