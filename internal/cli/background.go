@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cellardb/cellar/server"
+)
+
+// background is a server that outlives this command.
+type background struct {
+	*server.Running
+	// found: it ran already.
+	found bool
+	// took is how long it needed to be ready; zero: found.
+	took time.Duration
+}
+
+// findOrStart finds the server on the data folder that the settings name, or
+// starts one there in the background, with the command's flags.
+func (a *app) findOrStart(ctx context.Context, c *cobra.Command) (*background, error) {
+	e, err := a.load(c)
+	if err != nil {
+		return nil, err
+	}
+	r, err := awaitAnnounced(ctx, e.config.Data)
+	if r != nil {
+		return &background{Running: r, found: true}, nil
+	}
+	if !errors.Is(err, server.ErrNotRunning) {
+		return nil, err
+	}
+	return a.startBackground(ctx, c, e.config.Data)
+}
+
+// awaitAnnounced is FindRunning, with patience for a server that is just
+// starting.
+func awaitAnnounced(ctx context.Context, data string) (*server.Running, error) {
+	ctx, cancel := context.WithTimeout(ctx, startFor)
+	defer cancel()
+	poll := time.NewTicker(pollPause)
+	defer poll.Stop()
+	for {
+		r, err := server.FindRunning(data)
+		if !errors.Is(err, server.ErrRunning) {
+			return r, err
+		}
+		select {
+		case <-poll.C:
+		case <-ctx.Done():
+			return nil, err
+		}
+	}
+}
+
+// startBackground starts a server that outlives this process. When it does not
+// start, nothing of it is left.
+func (a *app) startBackground(ctx context.Context, c *cobra.Command, data string) (_ *background, err error) {
+	if data, err = filepath.Abs(data); err != nil {
+		return nil, fmt.Errorf("find data folder: %w", err)
+	}
+	_, statErr := os.Stat(data)
+	fresh := errors.Is(statErr, fs.ErrNotExist)
+	if err := os.MkdirAll(data, 0o750); err != nil {
+		return nil, fmt.Errorf("create data folder: %w", err)
+	}
+	log, err := os.OpenFile(filepath.Join(data, logName), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o640)
+	if err != nil {
+		return nil, fmt.Errorf("open log: %w", err)
+	}
+	defer log.Close() // the server has its own descriptor of it
+	begin := time.Now()
+	s := spawn{
+		args: append(changedFlags(c, allSettings()), "--data="+data), // the last --data counts
+		data: data, log: log, detached: true, environ: a.environ,
+	}
+	p, err := s.start(ctx)
+	if err != nil {
+		var said *startError
+		if fresh && errors.As(err, &said) {
+			// The folder is not wanted then; who put something in meanwhile keeps it.
+			_ = os.Remove(log.Name())
+			_ = os.Remove(data)
+		}
+		return nil, err
+	}
+	return &background{Running: p.server, took: time.Since(begin)}, nil
+}
+
+func allSettings() []string {
+	var keys []string
+	for _, s := range server.Settings() {
+		keys = append(keys, s.Key)
+	}
+	return keys
+}
+
+// logPath is where the log of a server in the background is; empty: it was
+// started in another way.
+func (b *background) logPath() string {
+	name := filepath.Join(b.Data, logName)
+	if _, err := os.Stat(name); err != nil {
+		return ""
+	}
+	return name
+}
+
+// introduce says which server is used.
+func (b *background) introduce(w io.Writer) {
+	if b.found {
+		fmt.Fprintf(w, "Found a server on %s: process id %d, running since %s.\n", b.Data, b.PID, b.Started.Local().Format(time.DateTime))
+	} else {
+		fmt.Fprintf(w, "Started a server on %s: process id %d, ready after %s.\n", b.Data, b.PID, b.took.Round(time.Millisecond))
+	}
+}

@@ -1,0 +1,186 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cellardb/cellar/bench"
+	"github.com/cellardb/cellar/cell"
+	"github.com/cellardb/cellar/server"
+)
+
+func (a *app) benchCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "bench",
+		Short: "Measure a server, this one or another",
+		Long: `Runs a workload that others published against a server, verifies what it wrote,
+and shows the figures beside theirs. Without --addr it starts a server of its own,
+in a process and a temporary folder that it removes at the end.`,
+		Example: `  cellar bench thrift`,
+		Args:    noCommand,
+		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(a.benchThriftCommand())
+	return c
+}
+
+// benchServerSettings are the settings that the bench's own server may be given.
+var benchServerSettings = []string{"engine", "memory", "wal.sync", "fault.fsync_delay"}
+
+// benchFlags are the flags of every workload.
+type benchFlags struct {
+	durability string
+	ops        string
+	asJSON     bool
+	spec       bool
+	temp       string
+}
+
+func (a *app) benchThriftCommand() *cobra.Command {
+	var o bench.Options
+	var f benchFlags
+	c := &cobra.Command{
+		Use:   "thrift",
+		Short: "Load, scan and get records through the HBase Thrift 1 interface",
+		Long: `Loads records of about 1 KB by mutateRows, scans all of them back and reads random
+ones, through the HBase Thrift 1 interface: Cellar's, or that of Apache's gateway.
+Short loads are repeated on fresh tables until 5 seconds are measured.
+
+The tables are called cellar_bench_thrift_... and are dropped at the end.`,
+		Example: `  cellar bench thrift                              a server of its own, 60,000 records, ten connections
+  cellar bench thrift --records 600000 --memory 1GiB
+  cellar bench thrift --mode shared                one connection for all ten writers
+  cellar bench thrift --durability SKIP_WAL
+  cellar bench thrift --fault-fsync-delay 5ms      on a slow disk
+  cellar bench thrift --addr gateway.example:9090  somebody else's server
+  cellar bench thrift --op load --json | jq .rate`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if f.spec {
+				return bench.WriteSpec(a.out)
+			}
+			if err := f.into(&o); err != nil {
+				return &usageError{err}
+			}
+			return a.benchThrift(c, o, f)
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&o.Addr, "addr", "", "HOST:PORT of the Thrift server; without it one is started")
+	flags.IntVar(&o.Records, "records", bench.DefaultRecords, "records to load")
+	flags.IntVar(&o.Connections, "connections", bench.DefaultConnections, "connections, and as many writers and readers")
+	flags.StringVar(&o.Mode, "mode", bench.ModePrivate, "private: a connection for each writer; shared: one under a lock for all")
+	flags.IntVar(&o.Batch, "batch", bench.DefaultBatch, "records in a mutateRows")
+	flags.IntVar(&o.ScanRows, "scan-rows", bench.DefaultScanRows, "rows asked of a scannerGetList")
+	flags.IntVar(&o.Gets, "gets", bench.DefaultGets, "random getRow in a repetition")
+	flags.IntVar(&o.Pipeline, "pipeline", 1, "requests that a connection has under way; other clients have 1")
+	flags.BoolVar(&o.Framed, "framed", false, "framed transport in place of buffered")
+	flags.BoolVar(&o.Compact, "compact", false, "compact protocol in place of binary")
+	flags.DurationVar(&o.Timeout, "timeout", 0, "of a single call (2m)")
+	flags.StringVar(&f.durability, "durability", cell.SyncWAL.String(), "of the load: SYNC_WAL or SKIP_WAL")
+	flags.StringVar(&f.ops, "op", "", "operations to report, with commas: load, scan, get (all)")
+	flags.IntVar(&o.Repeat, "repeat", 0, "repetitions of each operation (until it took 5 s)")
+	flags.Uint64Var(&o.Seed, "seed", 1, "of the generator")
+	flags.BoolVar(&o.NoVerify, "no-verify", false, "do not compare what is read with what was written")
+	flags.BoolVar(&f.asJSON, "json", false, "print an object a line for each operation, the main one last")
+	flags.BoolVar(&f.spec, "spec", false, "print how the data is generated, and do nothing")
+	flags.StringVar(&f.temp, "temp", "", "folder in which the server's own folder is made (the system's)")
+	someSettingFlags(flags, benchServerSettings...)
+	return c
+}
+
+// into puts flags that need reading into the options.
+func (f *benchFlags) into(o *bench.Options) error {
+	d, err := cell.ParseDurability(f.durability)
+	if err != nil {
+		return err
+	}
+	o.Durability = d
+	if f.ops != "" {
+		o.Ops = strings.Split(f.ops, ",")
+	}
+	return nil
+}
+
+// benchThrift runs the workload, with a server of its own if none was named.
+func (a *app) benchThrift(c *cobra.Command, o bench.Options, f benchFlags) (err error) {
+	ctx, stop := interruptible(c.Context())
+	defer stop()
+	o.Lock = bench.LockPath(a.environment)
+	o.Progress = a.err
+	serverFlags := changedFlags(c, benchServerSettings)
+	if o.Addr != "" && len(serverFlags) > 0 {
+		return &usageError{fmt.Errorf("%s is of the server that bench starts, and --addr names another", serverFlags[0])}
+	}
+	if o.Addr == "" {
+		check := o
+		check.Addr = "127.0.0.1:9090" // stands for the one to come
+		if err := check.Validate(); err != nil {
+			return &usageError{err}
+		}
+		own, err := a.startTemporary(ctx, f.temp, serverFlags)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, own.remove()) }()
+		o.Addr = own.server.Addresses[server.DoorThrift1]
+		o.ServerPID = own.server.PID
+		o.StatsURL = "http://" + own.server.Addresses[server.DoorHTTP] + "/metrics"
+	} else if err := o.Validate(); err != nil {
+		return &usageError{err}
+	}
+	results, err := bench.Thrift(ctx, o)
+	for i := range results {
+		addFlags(results[i].Config, serverFlags)
+	}
+	return errors.Join(err, a.report(results, f.asJSON))
+}
+
+func (a *app) report(results []bench.Result, asJSON bool) error {
+	if asJSON {
+		return bench.WriteJSON(a.out, results)
+	}
+	return bench.Report(a.out, results, width(a.out))
+}
+
+// interruptible ends a context at Ctrl-C and SIGTERM, so that what was started
+// is taken away again.
+func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+}
+
+// changedFlags gives the flags of settings that a command line has, as another
+// command takes them.
+func changedFlags(c *cobra.Command, keys []string) []string {
+	var args []string
+	for _, s := range server.Settings() {
+		f := c.Flags().Lookup(s.Flag())
+		if f == nil || !f.Changed {
+			continue
+		}
+		for _, key := range keys {
+			if key == s.Key {
+				args = append(args, "--"+s.Flag()+"="+f.Value.String())
+			}
+		}
+	}
+	if f := c.Flags().Lookup("config"); f != nil && f.Changed {
+		args = append(args, "--config="+f.Value.String())
+	}
+	return args
+}
+
+// addFlags notes the server's flags beside the workload's.
+func addFlags(config map[string]any, args []string) {
+	for _, arg := range args {
+		name, value, _ := strings.Cut(strings.TrimPrefix(arg, "--"), "=")
+		config[name] = value
+	}
+}

@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cellardb/cellar/server"
+	"github.com/cellardb/cellar/store"
+)
+
+// untilStdinFlag is for a parent that must not leave its server behind however
+// it ends: the kernel closes the pipe for it.
+const untilStdinFlag = "until-stdin-closes"
+
+func (a *app) serveCommand() *cobra.Command {
+	var untilStdin bool
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Run a server in the foreground",
+		Long: `Runs a server until it gets SIGTERM or SIGINT (Ctrl-C). It then stops accepting,
+finishes the requests that run, and closes the store; a second signal aborts
+that. What was acknowledged is kept in either case.
+
+Settings come from flags, from environment variables (CELLAR_THRIFT1_ADDR for
+--thrift1-addr), from a YAML file, and from defaults; the first that has one
+wins. cellar config print shows the outcome.`,
+		Example: `  cellar serve                                    everything default, data in ./cellar-data
+  cellar serve --data /srv/cellar --memory 8GiB
+  cellar serve --thrift1-addr :9090               reachable from other machines
+  cellar serve --engine memory --thrift1-addr 127.0.0.1:0   for tests: nothing is kept
+  cellar serve --config /etc/cellar.yaml
+  CELLAR_LOG_LEVEL=debug cellar serve`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			e, err := a.load(c)
+			if err != nil {
+				return withHint(err, "cellar config print shows all settings")
+			}
+			ctx := c.Context()
+			if untilStdin {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithCancel(ctx)
+				defer cancel()
+				a.onStdinClosed(cancel)
+			}
+			return serve(ctx, e.config, a.err)
+		},
+	}
+	settingFlags(c.Flags())
+	c.Flags().BoolVar(&untilStdin, untilStdinFlag, false, "stop when standard input is closed")
+	_ = c.Flags().MarkHidden(untilStdinFlag)
+	return c
+}
+
+// onStdinClosed calls f once standard input ends. The goroutine lives as long
+// as the process does: a read cannot be called off.
+func (a *app) onStdinClosed(f func()) {
+	go func() {
+		// Whatever comes, and however it ends, the end is what counts.
+		_, _ = io.Copy(io.Discard, a.in)
+		f()
+	}()
+}
+
+// serve runs a server until the context ends or a signal comes.
+func serve(ctx context.Context, cfg server.Config, log io.Writer) error {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	s, err := server.New(cfg, server.Options{Logger: newLogger(log, cfg.Log), Build: server.ReadBuild()})
+	if err != nil {
+		return err
+	}
+	if err := s.Start(ctx); err != nil {
+		return explainStart(err)
+	}
+	select {
+	case <-ctx.Done():
+	case <-s.Failed():
+	}
+	abort, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer cancel()
+	return errors.Join(s.Err(), s.Shutdown(abort))
+}
+
+// explainStart adds to an error of Start what to do about it.
+func explainStart(err error) error {
+	var running *server.RunningError
+	switch {
+	case errors.As(err, &running):
+		return withHint(err, "stop it with cellar stop --data %s, or give this one another folder with --data", running.Data)
+	case errors.Is(err, store.ErrLocked):
+		return withHint(err, "stop the process that has it open, or take another folder with --data")
+	case errors.Is(err, store.ErrNewerFormat):
+		return withHint(err, "use the cellar that wrote it, or a newer one")
+	case errors.Is(err, store.ErrCorrupt):
+		return withHint(err, "restore it from a backup, or start with another folder with --data")
+	}
+	return err
+}
