@@ -39,7 +39,7 @@ const layers = `
 
 	// The assembly; engines are named here only.
 	door/*, store/memory, store/pebble, store/hbase, stream, tsdb, sql, search < server
-	server, bench < internal/cli < cmd/*
+	server, bench, examples < internal/cli < cmd/*
 
 	// What looks at the program from outside imports nothing of it.
 	test/child, test/plainthrift < test/compat, test/hostile, test/crash, test/script
