@@ -142,15 +142,12 @@ func TestIdleScannerFreesItsIterators(t *testing.T) {
 				}
 				rows += string(r.Row)
 				if i%3 == 0 {
-					if sc.(*scanner).sources == nil {
+					if !holdsIterators(sc) {
 						t.Fatal("no iterators right after a call")
 					}
 					time.Sleep(1700 * time.Millisecond)
 					synctest.Wait()
-					sc.(*scanner).mu.Lock()
-					held := sc.(*scanner).sources != nil
-					sc.(*scanner).mu.Unlock()
-					if held {
+					if holdsIterators(sc) {
 						t.Fatal("iterators are held after a pause")
 					}
 				}
@@ -166,6 +163,13 @@ func TestIdleScannerFreesItsIterators(t *testing.T) {
 			}
 		}
 	})
+}
+
+func holdsIterators(sc store.Scanner) bool {
+	c := sc.(*scanner)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.sources != nil
 }
 
 // Inside a row the iterator is held, so that the row stays of one moment; not

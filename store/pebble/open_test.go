@@ -47,23 +47,31 @@ func mustApply(t *testing.T, s store.Writer, table string, batch ...cell.Mutatio
 	}
 }
 
-// filled makes a store on the disk with one flushed table, and closes it.
+// filled makes a store on the disk with one flushed table and a log, as a
+// process that was killed leaves it.
 func filled(t *testing.T) (dir string) {
 	t.Helper()
-	dir = t.TempDir()
-	s, err := Open(context.Background(), Options{Dir: dir})
+	live := t.TempDir()
+	dir = filepath.Join(t.TempDir(), "killed")
+	s, err := Open(context.Background(), Options{Dir: live})
 	if err != nil {
 		t.Fatal(err)
 	}
 	mustCreate(t, s, "t", "f")
-	for i := range 2000 {
-		mustApply(t, s, "t", *cell.NewMutation([]byte{byte(i >> 8), byte(i)}).Put([]byte("f"), []byte("q"), 1, []byte(strings.Repeat("value", 20))))
+	batch := make([]cell.Mutation, 2000)
+	for i := range batch {
+		batch[i].Row = []byte{byte(i >> 8), byte(i)}
+		batch[i].Put([]byte("f"), []byte("q"), 1, []byte(strings.Repeat("value", 20)))
 	}
+	mustApply(t, s, "t", batch...)
 	if err := s.Flush(context.Background(), "t"); err != nil {
 		t.Fatal(err)
 	}
 	for i := range 100 {
 		mustApply(t, s, "t", *cell.NewMutation([]byte("in the log")).Put([]byte("f"), []byte("q"), int64(i), []byte(strings.Repeat("v", 100))))
+	}
+	if err := os.CopyFS(dir, os.DirFS(live)); err != nil {
+		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
