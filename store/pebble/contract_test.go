@@ -2,6 +2,7 @@ package pebble
 
 import (
 	"context"
+	"os"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -41,3 +42,13 @@ func inMemory(t *testing.T, clock func() int64) store.Store {
 }
 
 func TestContract(t *testing.T) { storetest.Run(t, inMemory) }
+
+// The engine answers as the reference engine does, whatever is asked: random
+// histories, with compactions, drops and restarts among them.
+func TestRandomHistories(t *testing.T) {
+	seeds := append([]uint64{1, 2, 3, 4}, storetest.FreshSeeds(4)...)
+	if os.Getenv("CELLAR_SOAK") != "" {
+		seeds = append(seeds, storetest.FreshSeeds(200)...)
+	}
+	storetest.RunRandom(t, seeds, 2000, inMemory)
+}
