@@ -2,7 +2,6 @@ package child
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -20,10 +19,7 @@ const startFor = 60 * time.Second
 
 // Server is a server that runs as a child process.
 type Server struct {
-	// Thrift1 and HTTP are the addresses on which it listens.
-	Thrift1, HTTP string
-	PID           int
-	Data          string
+	Running
 
 	cmd   *exec.Cmd
 	stdin io.Closer
@@ -57,7 +53,7 @@ func start(data, temp string, flags []string) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{Data: data, log: filepath.Join(temp, "server.log"), done: make(chan struct{})}
+	s := &Server{Running: Running{Data: data}, log: filepath.Join(temp, "server.log"), done: make(chan struct{})}
 	logFile, err := os.OpenFile(s.log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, err
@@ -99,27 +95,14 @@ func (s *Server) awaitAddresses() error {
 }
 
 func (s *Server) readAddresses() (bool, error) {
-	text, err := os.ReadFile(filepath.Join(s.Data, "cellar.run"))
+	run, err := Find(s.Data)
 	if errors.Is(err, os.ErrNotExist) {
 		return false, nil
 	}
-	if err != nil {
-		return false, err
+	if err != nil || run.PID != s.PID {
+		return false, err // another PID is of a server that was killed
 	}
-	var run struct {
-		PID       int               `json:"pid"`
-		Addresses map[string]string `json:"addresses"`
-	}
-	if err := json.Unmarshal(text, &run); err != nil {
-		return false, fmt.Errorf("cellar.run: %w", err)
-	}
-	if run.PID != s.PID {
-		return false, nil // of a server that was killed
-	}
-	s.Thrift1, s.HTTP = run.Addresses["thrift1"], run.Addresses["http"]
-	if s.Thrift1 == "" || s.HTTP == "" {
-		return false, fmt.Errorf("cellar.run names not both doors: %s", text)
-	}
+	s.Running = run
 	return true, nil
 }
 
@@ -141,8 +124,8 @@ func (s *Server) Stop() error {
 	return s.err
 }
 
-// Running says whether the process has not ended.
-func (s *Server) Running() bool {
+// Alive says whether the process has not ended.
+func (s *Server) Alive() bool {
 	select {
 	case <-s.done:
 		return false

@@ -30,7 +30,7 @@ func TestHappybase(t *testing.T) {
 			})
 		}
 	}
-	if !server.Running() {
+	if !server.Alive() {
 		t.Error("the server has ended")
 	}
 }

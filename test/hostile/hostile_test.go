@@ -107,7 +107,7 @@ func TestHostileConnections(t *testing.T) {
 	server := child.Start(t, t.TempDir())
 	good := startHonest(t, server.Thrift1)
 	for good.calls.Load() < 500 { // what a working server takes is not growth
-		if t.Failed() || !server.Running() {
+		if t.Failed() || !server.Alive() {
 			t.FailNow()
 		}
 		time.Sleep(10 * time.Millisecond)

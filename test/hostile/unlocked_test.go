@@ -23,7 +23,7 @@ func TestUnlockedThreadsOnOneConnection(t *testing.T) {
 	server := child.Start(t, t.TempDir())
 	good := startHonest(t, server.Thrift1)
 	for good.calls.Load() < 500 {
-		if t.Failed() || !server.Running() {
+		if t.Failed() || !server.Alive() {
 			t.FailNow()
 		}
 		time.Sleep(10 * time.Millisecond)
