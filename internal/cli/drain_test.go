@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/cellardb/cellar/bench/thriftclient"
 	"github.com/cellardb/cellar/server"
 )
@@ -18,6 +20,7 @@ import (
 // acknowledged, and there after the next start; an idle connection ends at
 // once; a new one is refused.
 func TestDrain_finishesAWrite(t *testing.T) {
+	t.Cleanup(func() { goleak.VerifyNone(t) }) // after the clients are closed
 	cfg := server.Config{
 		Data: filepath.Join(t.TempDir(), "data"), Memory: server.MinMemory,
 		Thrift1: server.Thrift1Config{Addr: "127.0.0.1:0"}, HTTP: server.HTTPConfig{Addr: "127.0.0.1:0"},
@@ -80,6 +83,7 @@ func TestDrain_finishesAWrite(t *testing.T) {
 
 // C11: with a strict transport or protocol, clients that use another are closed.
 func TestC11_strictTransportAndProtocol(t *testing.T) {
+	defer goleak.VerifyNone(t)
 	cases := []struct {
 		transport, protocol string
 		framed, compact, ok bool

@@ -98,7 +98,16 @@ func (a *app) weather(ctx context.Context, addr string, w *bench.Weather) error 
 		return withHint(err, "if somebody else writes to table %s, disable and delete it first", loaded.Table)
 	}
 	fmt.Fprintf(a.out, "   read back  %s; all %s cells are as in the file\n\n", rate(read.Rows, "rows", read.Took), comma(read.Cells))
-	return read.WriteTable(indent(a.out))
+	if err := read.WriteTable(indent(a.out)); err != nil {
+		return err
+	}
+	m, err := askMonths(ctx, addr, loaded.Table)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.out, "\n   asked      for one column, %s: %s\n\n", monthsColumn, rate(m.total(), "rows", m.took))
+	m.plot(indent(a.out))
+	return nil
 }
 
 // records runs the published workload once.

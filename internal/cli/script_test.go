@@ -3,9 +3,13 @@ package cli
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -31,6 +35,9 @@ func TestMain(m *testing.M) {
 //	gone DIR         waits until no server is on the folder
 //	sigkill DIR      kills the server on the folder
 //	sigterm DIR      asks it to stop
+//	halfframe ADDR   leaves a request at a door that never arrives whole
+//	logged FILE TEXT waits until a file holds a text
+//	answers ADDR/PATH CODE REGEXP   waits until the HTTP port answers so
 //	address VAR DIR DOOR   puts the address of its door into $VAR
 func TestScripts(t *testing.T) {
 	if testing.Short() {
@@ -49,12 +56,15 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"busy":    busy,
-			"ready":   ready,
-			"gone":    gone,
-			"sigkill": func(ts *testscript.TestScript, _ bool, args []string) { sendSignal(ts, args, syscall.SIGKILL) },
-			"sigterm": func(ts *testscript.TestScript, _ bool, args []string) { sendSignal(ts, args, syscall.SIGTERM) },
-			"address": address,
+			"busy":      busy,
+			"ready":     ready,
+			"gone":      gone,
+			"sigkill":   func(ts *testscript.TestScript, _ bool, args []string) { sendSignal(ts, args, syscall.SIGKILL) },
+			"sigterm":   func(ts *testscript.TestScript, _ bool, args []string) { sendSignal(ts, args, syscall.SIGTERM) },
+			"address":   address,
+			"halfframe": halfFrame,
+			"logged":    logged,
+			"answers":   answers,
 		},
 	})
 }
@@ -114,6 +124,41 @@ func address(ts *testscript.TestScript, _ bool, args []string) {
 	r, err := server.FindRunning(ts.MkAbs(args[1]))
 	ts.Check(err)
 	ts.Setenv(args[0], r.Addresses[args[2]])
+}
+
+func halfFrame(ts *testscript.TestScript, _ bool, args []string) {
+	c, err := net.Dial("tcp", one(ts, args))
+	ts.Check(err)
+	ts.Defer(func() { c.Close() })
+	_, err = c.Write([]byte{0x80, 0x01, 0x00, 0x01, 0, 0, 0, 13, 'g'})
+	ts.Check(err)
+}
+
+func logged(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("want a file and a text, have %q", args)
+	}
+	poll(ts, args[0]+" does not hold "+args[1], func() bool {
+		text, err := os.ReadFile(ts.MkAbs(args[0]))
+		return err == nil && strings.Contains(string(text), args[1])
+	})
+}
+
+func answers(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 3 {
+		ts.Fatalf("want a path, a code and a regular expression, have %q", args)
+	}
+	want := regexp.MustCompile(args[2])
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	poll(ts, args[0]+" does not answer "+args[1]+" "+args[2], func() bool {
+		resp, err := client.Get("http://" + args[0])
+		if err != nil {
+			return false
+		}
+		defer resp.Body.Close()
+		text, err := io.ReadAll(resp.Body)
+		return err == nil && strconv.Itoa(resp.StatusCode) == args[1] && want.Match(text)
+	})
 }
 
 func poll(ts *testscript.TestScript, failure string, done func() bool) {

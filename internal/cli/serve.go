@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -70,22 +71,53 @@ func (a *app) onStdinClosed(f func()) {
 
 // serve runs a server until the context ends or a signal comes.
 func serve(ctx context.Context, cfg server.Config, log io.Writer) error {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-	defer stop()
+	stop, abort, release := signalContexts(ctx)
+	defer release()
 	s, err := server.New(cfg, server.Options{Logger: newLogger(log, cfg.Log), Build: server.ReadBuild()})
 	if err != nil {
 		return err
 	}
-	if err := s.Start(ctx); err != nil {
+	if err := s.Start(stop); err != nil {
 		return explainStart(err)
 	}
 	select {
-	case <-ctx.Done():
+	case <-stop.Done():
 	case <-s.Failed():
 	}
-	abort, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer cancel()
 	return errors.Join(s.Err(), s.Shutdown(abort))
+}
+
+// signalContexts turns signals to stop into contexts: the first, or the end of
+// ctx, ends stop; the one after it ends abort. None is lost in between. release
+// ends both and waits for the goroutine behind them.
+func signalContexts(ctx context.Context) (stop, abort context.Context, release func()) {
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	stop, cancelStop := context.WithCancel(ctx)
+	abort, cancelAbort := context.WithCancel(context.WithoutCancel(ctx))
+	done := make(chan struct{})
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		select {
+		case <-signals:
+			cancelStop()
+		case <-stop.Done():
+		case <-done:
+			return
+		}
+		select {
+		case <-signals:
+			cancelAbort()
+		case <-done:
+		}
+	})
+	return stop, abort, func() {
+		signal.Stop(signals)
+		close(done)
+		watching.Wait()
+		cancelStop()
+		cancelAbort()
+	}
 }
 
 // explainStart adds to an error of Start what to do about it.
