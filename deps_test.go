@@ -18,7 +18,8 @@ const layers = `
 	internal/invariants < cell < cell/filter < internal/wire/* < hbase < hbase/hbasetest
 
 	// The contract and its engines.
-	cell/filter < store < store/memory, store/pebble, store/storetest
+	cell/filter < store < store/memory, store/pebble
+	store/memory < store/storetest // its oracle
 	hbase < store/hbase
 	store < store/hbase
 
