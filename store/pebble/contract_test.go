@@ -52,3 +52,14 @@ func TestRandomHistories(t *testing.T) {
 	}
 	storetest.RunRandom(t, seeds, 2000, inMemory)
 }
+
+// Time to live, MIN_VERSIONS, KEEP_DELETED_CELLS, nonces.
+func TestSemantics(t *testing.T) { storetest.RunSemantics(t, inMemory) }
+
+func TestRandomSemantics(t *testing.T) {
+	seeds := append([]uint64{1, 2, 3, 4}, storetest.FreshSeeds(4)...)
+	if os.Getenv("CELLAR_SOAK") != "" {
+		seeds = append(seeds, storetest.FreshSeeds(200)...)
+	}
+	storetest.RunRandomSemantics(t, seeds, 2000, inMemory)
+}

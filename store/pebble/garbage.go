@@ -13,17 +13,19 @@ import (
 // are masked, expired or surplus, and the markers themselves.
 //
 // Where the family keeps deleted cells, a marker does not act: what it masks
-// counts as a version like any other put, and the marker stays as long as it
-// masks something that stays.
+// counts as a version like any other put, but does not push out a put that a
+// read shows; and the marker stays as long as it masks something that stays.
 type garbage struct {
 	family *family
 	now    int64
 	keys   [][]byte // of the cells to delete
 
-	marks    masks
+	marks    masks // those that act
+	all      masks
 	column   []byte
-	columns  int // number of the current column; 0: none yet
-	versions int
+	columns  int      // number of the current column; 0: none yet
+	versions int      // puts of the column that acting markers do not mask
+	shown    int      // puts of the column that no marker masks
 	idle     []marker // markers that do not act
 	kept     []put    // puts that stay, where there are such markers
 }
@@ -86,6 +88,7 @@ func (g *garbage) find(it *pebbledb.Iterator, prefix []byte) error {
 	g.keys, g.idle, g.kept = g.keys[:0], g.idle[:0], g.kept[:0]
 	g.columns = 0
 	g.marks.beginRow()
+	g.all.beginRow()
 	for ; it.Valid() && bytes.HasPrefix(it.Key(), prefix); it.Next() {
 		k, err := parseCellKey(it.Key(), len(prefix))
 		if err != nil {
@@ -94,8 +97,9 @@ func (g *garbage) find(it *pebbledb.Iterator, prefix []byte) error {
 		if g.columns == 0 || !bytes.Equal(g.column, k.qualifier) {
 			g.columns++
 			g.column = append(g.column[:0], k.qualifier...)
-			g.versions = 0
+			g.versions, g.shown = 0, 0
 			g.marks.beginColumn()
+			g.all.beginColumn()
 		}
 		drop, err := g.judge(&k, it)
 		if err != nil {
@@ -112,6 +116,7 @@ func (g *garbage) find(it *pebbledb.Iterator, prefix []byte) error {
 // judge says whether a cell goes.
 func (g *garbage) judge(k *cellKey, it *pebbledb.Iterator) (bool, error) {
 	if k.typ.IsMarker() {
+		g.all.add(k.typ, k.timestamp)
 		if g.acts(k.timestamp) {
 			g.marks.add(k.typ, k.timestamp)
 			return true, nil
@@ -134,11 +139,15 @@ func (g *garbage) judge(k *cellKey, it *pebbledb.Iterator) (bool, error) {
 		return true, nil
 	}
 	g.versions++
-	schema := &g.family.schema
-	if g.versions > schema.MaxVersions || g.versions > schema.MinVersions && g.expired(k.timestamp) {
+	surplus := g.surplus(g.versions, k.timestamp)
+	if !g.all.hide(k.timestamp) {
+		g.shown++
+		surplus = surplus && g.surplus(g.shown, k.timestamp)
+	}
+	if surplus {
 		return true, nil
 	}
-	if schema.KeepDeleted != cell.KeepDeletedFalse {
+	if schema := &g.family.schema; schema.KeepDeleted != cell.KeepDeletedFalse {
 		g.kept = append(g.kept, put{g.columns, k.timestamp})
 	}
 	return false, nil
@@ -153,6 +162,12 @@ func (g *garbage) acts(timestamp int64) bool {
 		return g.expired(timestamp)
 	}
 	return true
+}
+
+// surplus says whether the n-th version of a column is one too many or expired.
+func (g *garbage) surplus(n int, timestamp int64) bool {
+	schema := &g.family.schema
+	return n > schema.MaxVersions || n > schema.MinVersions && g.expired(timestamp)
 }
 
 func (g *garbage) expired(timestamp int64) bool {

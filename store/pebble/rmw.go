@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/cellardb/cellar/cell"
@@ -16,7 +18,9 @@ import (
 type newValue struct {
 	read      bool
 	timestamp int64
+	above     int64 // timestamp of the old cell; -1: there was none
 	value     []byte
+	ttl       int64
 	tags      []byte
 }
 
@@ -63,15 +67,18 @@ func (w *writer) nextValue(m *cell.Mutation, e *cell.Edit, f *family, ts int64) 
 	if err != nil {
 		return newValue{}, err
 	}
-	v := newValue{read: true, timestamp: ts, tags: e.Tags}
+	v := newValue{read: true, timestamp: ts, above: -1, ttl: m.TTL, tags: e.Tags}
 	var before []byte
 	if old != nil {
 		before = old.Value
-		if old.Timestamp < math.MaxInt64-1 {
-			v.timestamp = max(ts, old.Timestamp+1)
+		v.above = old.Timestamp
+		v.timestamp = max(ts, old.Timestamp+1)
+		if old.Timestamp == math.MaxInt64 {
+			v.timestamp = math.MaxInt64
 		}
-		if len(v.tags) == 0 {
-			v.tags = bytes.Clone(old.Tags)
+		v.tags = slices.Concat(e.Tags, old.Tags)
+		if v.ttl == 0 {
+			v.ttl = old.TTL
 		}
 	}
 	if e.Op == cell.OpAppend {
@@ -99,7 +106,7 @@ func (w *writer) newestVersion(m *cell.Mutation, e *cell.Edit, f *family, ts int
 	if err != nil {
 		return newValue{}, err
 	}
-	v := newValue{read: true, timestamp: ts, tags: e.Tags}
+	v := newValue{read: true, timestamp: ts, above: -1, tags: e.Tags}
 	if old != nil {
 		v.timestamp = old.Timestamp
 	}
@@ -118,7 +125,7 @@ func (w *writer) newCells(m *cell.Mutation) []cell.Cell {
 		v := &w.values[k]
 		c := cell.Cell{
 			Row: m.Row, Family: e.Family, Qualifier: e.Qualifier,
-			Timestamp: v.timestamp, Type: cell.TypePut, Value: v.value, TTL: m.TTL, Tags: v.tags,
+			Timestamp: v.timestamp, Type: cell.TypePut, Value: v.value, TTL: v.ttl, Tags: v.tags,
 		}
 		cells = append(cells, c.Clone())
 	}
@@ -157,8 +164,11 @@ func (s *Store) checkAndMutate(ctx context.Context, w *writer, name string, chec
 	defer unlock()
 	w.begin(s, t, batch)
 	m := &batch[0]
-	if err := w.prepare(m); err != nil {
-		return false, nil, err
+	// What is wrong with the mutation alone is said at once; what is wrong with
+	// it in this table, only if it is applied, as HBase does.
+	refused := w.prepare(m)
+	if errors.Is(refused, cell.ErrIllegalArgument) {
+		return false, nil, refused
 	}
 	f := t.layout.family(check.Family)
 	switch {
@@ -181,20 +191,28 @@ func (s *Store) checkAndMutate(ctx context.Context, w *writer, name string, chec
 	w.held.lock()
 	w.open(s)
 	w.now = s.clock.now()
-	applied, err := w.checkedWrite(f, check, m)
+	applied, err := w.checkedWrite(f, check, m, refused)
 	if err != nil || !applied {
 		return false, nil, closeBatch(w.batch, err)
 	}
 	return true, nil, w.commit(s, unlock)
 }
 
-func (w *writer) checkedWrite(f *family, check *cell.Check, m *cell.Mutation) (bool, error) {
-	old, err := w.newest(m.Row, f, check.Qualifier, check.Within)
+// checkedWrite adds the mutation to the batch if the check holds, or if it held
+// at the mutation's first try, whose answer write gives again.
+func (w *writer) checkedWrite(f *family, check *cell.Check, m *cell.Mutation, refused error) (bool, error) {
+	_, retried, err := w.answered(m)
 	if err != nil {
 		return false, err
 	}
-	if !holds(check, old) {
-		return false, nil
+	if !retried {
+		old, err := w.newest(m.Row, f, check.Qualifier, check.Within)
+		if err != nil || !holds(check, old) {
+			return false, err
+		}
+	}
+	if refused != nil {
+		return false, refused
 	}
 	return true, w.write(0, m)
 }
@@ -209,9 +227,11 @@ func closeBatch(b interface{ Close() error }, err error) error {
 // holds evaluates a check on the newest cell of its column: given value OP
 // stored value, as in HBase.
 func holds(check *cell.Check, stored *cell.Cell) bool {
-	if len(check.Value) == 0 && (check.Op == cell.Equal || check.Op == cell.NotEqual) {
+	if len(check.Value) == 0 {
+		// HBase asks here whether the cell is missing or empty, whatever the
+		// operation is but NotEqual.
 		absent := stored == nil || len(stored.Value) == 0
-		return absent == (check.Op == cell.Equal)
+		return absent == (check.Op != cell.NotEqual)
 	}
 	if stored == nil {
 		return false

@@ -33,8 +33,10 @@ type Store struct {
 	gate     sync.RWMutex // every call holds it shared; Close takes it
 	closed   bool
 	unsynced atomic.Bool // something was written and not synced
-	scanners scannerSet
-	metrics  *collector
+	// forgotten is the bucket of nonces up to which they were deleted.
+	forgotten atomic.Int64
+	scanners  scannerSet
+	metrics   *collector
 
 	stop context.CancelFunc
 	done sync.WaitGroup
@@ -177,6 +179,9 @@ func (s *Store) flusher(ctx context.Context) {
 		}
 		if err := s.fs.syncLogs(); err != nil {
 			s.log.Error("sync the log", "error", err)
+		}
+		if err := s.forgetNonces(); err != nil {
+			s.log.Error("forget old nonces", "error", err)
 		}
 	}
 }

@@ -162,6 +162,8 @@ func (w *writer) prepare(m *cell.Mutation) error {
 	if err := m.Validate(); err != nil {
 		return err
 	}
+	r := &w.rows[len(w.rows)-1]
+	r.stripe = w.held.all.of(w.t.id, m.Row)
 	exclusive := false
 	for i := range m.Edits {
 		e := &m.Edits[i]
@@ -177,8 +179,6 @@ func (w *writer) prepare(m *cell.Mutation) error {
 		exclusive = exclusive || e.Op.ReadsFirst() || e.Op == cell.OpDelete && e.Timestamp == cell.Latest
 		w.size += 64 + len(m.Row) + len(e.Qualifier) + len(e.Value) + len(e.Tags)
 	}
-	r := &w.rows[len(w.rows)-1]
-	r.stripe = w.held.all.of(w.t.id, m.Row)
 	w.held.add(r.stripe, exclusive)
 	w.reads = w.reads || exclusive
 	w.sync = w.sync || durable(m, w.t.layout)
@@ -226,6 +226,12 @@ func (w *writer) open(s *Store) {
 func (w *writer) write(i int, m *cell.Mutation) error {
 	row := &w.rows[i]
 	families := w.families[row.edits : row.edits+len(m.Edits)]
+	if cells, retried, err := w.answered(m); err != nil || retried {
+		if w.results != nil && m.ReturnResults {
+			w.results[i] = cells
+		}
+		return err
+	}
 	w.prefixed = nil
 	ts := w.held.all.locks[row.stripe].serverTime(m, w.now)
 	w.values = w.values[:0]
@@ -242,26 +248,32 @@ func (w *writer) write(i int, m *cell.Mutation) error {
 		}
 		if len(w.values) > 0 && w.values[k].read {
 			v := &w.values[k]
-			w.set(m, families[k], e.Qualifier, v.timestamp, e.Op.Stores(), v.value, m.TTL, v.tags)
+			w.set(m, families[k], e.Qualifier, v.timestamp, e.Op.Stores(), v.value, v.ttl, v.tags)
 			continue
 		}
 		w.edit(m, e, families[k], at)
 	}
 	if len(w.values) > 0 {
-		w.rememberPuts(row.stripe)
+		w.rememberPuts(row.stripe, ts)
+		cells := w.newCells(m)
 		if w.results != nil && m.ReturnResults {
-			w.results[i] = w.newCells(m)
+			w.results[i] = cells
 		}
+		return w.remember(m, cells)
 	}
 	return nil
 }
 
 // rememberPuts notes the timestamps that increments and appends took, which may
-// be above the server's: a delete that follows has to hide them.
-func (w *writer) rememberPuts(stripe uint16) {
+// be above the server's: a delete that follows has to hide them. A cell above
+// one that its writer dated ahead of the clock is not remembered: it must not
+// take the whole row along.
+func (w *writer) rememberPuts(stripe uint16, ts int64) {
+	lock := &w.held.all.locks[stripe]
 	for k := range w.values {
-		if v := &w.values[k]; v.read && v.timestamp > w.now && v.timestamp-w.now <= maxStandstill {
-			remember(&w.held.all.locks[stripe].lastPut, v.timestamp, w.now)
+		v := &w.values[k]
+		if v.read && v.timestamp > ts && v.above <= max(ts, lock.lastPut.Load()) {
+			remember(&lock.lastPut, v.timestamp, w.now)
 		}
 	}
 }
