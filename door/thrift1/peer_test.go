@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"slices"
 	"strings"
@@ -467,4 +468,8 @@ func put(column, value string) fields { return fields{2: column, 3: value} }
 func del(column string) fields        { return fields{1: true, 2: column} }
 func batch(row string, mutations ...any) fields {
 	return fields{1: row, 2: list(mutations)}
+}
+
+func testLogger(w io.Writer) *slog.Logger {
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelError}))
 }

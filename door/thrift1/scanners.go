@@ -145,12 +145,6 @@ func (t *scanners) remove(id int32, s *scanner) error {
 	return s.close()
 }
 
-func (t *scanners) count() int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return len(t.mu.open)
-}
-
 func (t *scanners) sweep() {
 	tick := time.NewTicker(max(t.timeout/sweepsPerTimeout, time.Millisecond))
 	defer tick.Stop()

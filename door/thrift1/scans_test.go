@@ -216,22 +216,21 @@ func TestScannersAreLimited(t *testing.T) {
 	p.expect("scannerClose", fields{1: int32(0)}, "void")
 	p.expect("scannerOpen", fields{1: "t", 2: ""}, "2")
 
-	// What scans keep in memory is limited too.
-	d.handler.scanners.mu.Lock()
-	d.handler.scanners.limit = 1000
-	d.handler.scanners.mu.Unlock()
-	wide := list{}
-	for range 100_000 {
-		wide = append(wide, fmt.Sprintf("cf:%d", len(wide)))
-	}
-	opened := 0
-	for range 20 {
-		if _, err := p.try("scannerOpen", fields{1: "t", 2: "", 3: wide}); err == nil {
-			opened++
-		}
-	}
-	if opened < 2 || opened > 10 {
-		t.Errorf("%d scanners of some 7 MB were opened, of which 64 MiB may be", opened)
+	// What scans keep in memory is limited too, and given back.
+	p.expect("scannerClose", fields{1: int32(2)}, "void")
+	s := d.handler.scanners
+	s.mu.Lock()
+	before := s.mu.bytes
+	s.mu.bytes = maxScannerBytes - before - 500
+	s.mu.Unlock()
+	wide := fields{1: "t", 2: "", 3: list{"cf:" + strings.Repeat("q", 1000)}}
+	p.expect("scannerOpen", wide, "IOError: org.apache.hadoop.hbase.RegionTooBusyException: too many open scanners")
+	p.expect("scannerOpen", fields{1: "t", 2: ""}, "3")
+	p.expect("scannerClose", fields{1: int32(3)}, "void")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.mu.bytes != maxScannerBytes-before-500 {
+		t.Errorf("%d bytes are noted, want %d", s.mu.bytes, maxScannerBytes-before-500)
 	}
 }
 
