@@ -38,7 +38,7 @@ func together(n int, f func(i int) error) error {
 
 func concurrentIncrements(e *env) {
 	e.usual()
-	const workers, each = 8, 150
+	const workers, each = 8, 80
 	e.must(together(workers, func(w int) error {
 		for i := range each {
 			m := cell.NewMutation([]byte("r")).Increment([]byte("f"), []byte("n"), int64(w+1)).Increment([]byte("g"), []byte("n"), 1)
@@ -241,7 +241,7 @@ func acknowledgedVisible(e *env) {
 // for good.
 func crossingBatches(e *env) {
 	e.usual()
-	const workers, rounds, rows = 6, 40, 20
+	const workers, rounds, rows = 6, 25, 12
 	e.must(together(workers, func(w int) error {
 		for i := range rounds {
 			var batch []cell.Mutation
