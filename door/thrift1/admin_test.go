@@ -95,7 +95,7 @@ func TestRegions(t *testing.T) {
 		for row, want := range map[string]int{
 			"t,,99999999999999": 0, "t,a,99999999999999": 0, "t,g,99999999999999": 1, "t,ga,99999999999999": 1,
 			"t,p,99999999999999": 1, "t,p,q,99999999999999": 2, "t,zzz,99999999999999": 2,
-			"t,g,0": 0, // before all regions that start with g
+			"t,g,0":                   0, // before all regions that start with g
 			string(regions[1].Name()): 1,
 			"u,x,99999999999999":      2, // no such table: what comes before
 			"u":                       2,

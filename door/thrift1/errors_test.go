@@ -210,4 +210,3 @@ func TestErrorsAreShort(t *testing.T) {
 		t.Errorf("%d calls were tried", n)
 	}
 }
-

@@ -298,4 +298,3 @@ func repeat(v any, n int) list {
 	}
 	return l
 }
-
