@@ -170,8 +170,8 @@ func (d *Door) session(c *Conn) {
 	d.mu.Lock()
 	delete(d.mu.conns, c)
 	d.mu.Unlock()
-	d.figures.open.Add(-1)
 	d.figures.closed[reason].Add(1)
+	d.figures.open.Add(-1)
 	level := slog.LevelDebug
 	if reason == ReasonError {
 		level = slog.LevelWarn

@@ -550,6 +550,35 @@ func TestHalfSentRequestsDoNotStarveOthers(t *testing.T) {
 	})
 }
 
+// Who waits for memory for too long is told so; the wait is not the client's
+// fault, so its request's clock does not run.
+func TestMemoryThatNeverComes(t *testing.T) {
+	b := NewBudget(1 << 20)
+	inBubble(t, Options{InFlight: b, RequestTimeout: 10 * time.Second}, func(t *testing.T, d *Door, p *pipes) {
+		b.TryAcquire(1 << 20)
+		start := time.Now()
+		c := p.dial(t)
+		go func() { _, _ = io.WriteString(c.Conn, strings.Repeat("x", 100<<10)) }()
+		c.expectEnd()
+		if took := time.Since(start); took != 10*time.Second {
+			t.Errorf("given up after %s", took)
+		}
+		synctest.Wait()
+		if f := d.Figures(); f.Closed["error"] != 1 {
+			t.Errorf("figures: %+v", f)
+		}
+
+		c = p.dial(t)
+		part := strings.Repeat("x", 50<<10)
+		go func() { _, _ = io.WriteString(c.Conn, part+part) }()
+		time.Sleep(9 * time.Second) // waits for memory
+		b.Release(1 << 20)
+		time.Sleep(9 * time.Second) // waits for the client
+		c.send("\n")
+		c.expect(part + part)
+	})
+}
+
 func TestOutputIsChargedToTheBudget(t *testing.T) {
 	inBubble(t, Options{InFlight: NewBudget(1 << 20)}, func(t *testing.T, d *Door, p *pipes) {
 		ours, theirs := net.Pipe()

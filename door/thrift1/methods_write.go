@@ -52,9 +52,6 @@ func (s *session) mutateRow() error {
 		}
 		s.op = opPut
 	}
-	if len(w.puts) > 0 {
-		w.puts[0].Row = s.args.row
-	}
 	if err := s.apply(w.puts); err != nil {
 		return err
 	}

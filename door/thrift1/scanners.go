@@ -248,10 +248,14 @@ func (s *scanner) close() error {
 	return rows.Close()
 }
 
+// errHalfway is what a scanner says after a fetch that was not finished by a
+// fault of ours: nobody knows what it left out.
+var errHalfway = errors.New("an earlier fetch of this scanner broke off: open another")
+
 // fetch gives up to n results to each, which must be done with them when it
-// returns. Fewer are given at the end of the scan only. If each fails, the
-// scanner stands again where it stood before.
-func (s *scanner) fetch(ctx context.Context, n int, each func(*cell.Result) error) error {
+// returns. Fewer are given at the end of the scan only. If each fails, or the
+// context ends, the scanner stands again where it stood before.
+func (s *scanner) fetch(ctx context.Context, n int, each func(*cell.Result) error) (err error) {
 	switch {
 	case s.failed != nil:
 		return s.failed
@@ -259,30 +263,37 @@ func (s *scanner) fetch(ctx context.Context, n int, each func(*cell.Result) erro
 		return nil
 	}
 	if s.rows == nil {
-		rows, err := s.store.Scan(ctx, s.table, &s.scan)
-		if err != nil {
+		if s.rows, err = s.store.Scan(ctx, s.table, &s.scan); err != nil {
+			s.rows = nil
 			return err
 		}
-		s.rows = rows
 	}
+	s.failed = errHalfway
 	var first place
-	for i := 0; i < n; i++ {
-		row, err := s.step(ctx)
-		if row == nil || err != nil {
-			return err
+	for i := 0; i < n && err == nil && !s.ended; i++ {
+		var row *cell.Result
+		if row, err = s.step(ctx); row == nil {
+			break
 		}
-		s.last.next(row.Row)
 		if i == 0 {
 			first = place{bytes.Clone(s.last.row), s.last.parts}
 		}
-		if err := each(row); err != nil {
-			return errors.Join(err, s.goBack(first))
-		}
+		err = each(row)
 	}
-	return nil
+	switch {
+	case s.failed == errHalfway:
+		s.failed = nil
+	case err != nil:
+		return err // of the scan itself: it stays
+	}
+	if err != nil && first.row != nil {
+		return errors.Join(err, s.goBack(first))
+	}
+	return err
 }
 
-// step gives the next result; nil at the end.
+// step gives the next result; nil at the end, or with an error. One that ends the
+// scan is kept in failed.
 func (s *scanner) step(ctx context.Context) (*cell.Result, error) {
 	for {
 		row, err := s.rows.Next(ctx)
@@ -295,13 +306,14 @@ func (s *scanner) step(ctx context.Context) (*cell.Result, error) {
 			return nil, errors.Join(err, s.close())
 		case err != nil:
 			return nil, err
-		case s.skip > 0 && bytes.Equal(row.Row, s.scan.Start):
-			s.skip--
-			s.last.next(row.Row)
-		default:
+		}
+		left := s.skip > 0 && bytes.Equal(row.Row, s.scan.Start)
+		s.last.next(row.Row)
+		if !left {
 			s.skip = 0
 			return row, nil
 		}
+		s.skip--
 	}
 }
 

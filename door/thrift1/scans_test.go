@@ -352,6 +352,38 @@ func TestAScanThatFailedStaysFailed(t *testing.T) {
 	}
 }
 
+// broken panics at the third row of a scan.
+type broken struct{ store.Store }
+
+type brokenScanner struct {
+	store.Scanner
+	n int
+}
+
+func (b broken) Scan(ctx context.Context, table string, scan *cell.Scan) (store.Scanner, error) {
+	s, err := b.Store.Scan(ctx, table, scan)
+	return &brokenScanner{Scanner: s}, err
+}
+
+func (s *brokenScanner) Next(ctx context.Context) (*cell.Result, error) {
+	if s.n++; s.n == 3 {
+		panic("our own fault")
+	}
+	return s.Scanner.Next(ctx)
+}
+
+// After a panic in a fetch nobody knows which rows were lost: the scanner says
+// so, and can be closed.
+func TestAScanThatPanickedIsNotGoneOnWith(t *testing.T) {
+	d := openDoor(t, Options{Store: broken{memory.New(memory.Options{})}}, door.Options{})
+	tenRows(d)
+	p := d.dial(forms[0])
+	p.expect("scannerOpen", fields{1: "t", 2: ""}, "0")
+	p.expect("scannerGetList", getList(0, 3), "thrift application exception 6: Internal error processing scannerGetList")
+	p.expect("scannerGetList", getList(0, 3), "IOError: java.io.IOException: an earlier fetch of this scanner broke off: open another")
+	p.expect("scannerClose", fields{1: int32(0)}, "void")
+}
+
 // Closing the door closes the scanners that clients left open.
 func TestShutdownClosesScanners(t *testing.T) {
 	f := &flaky{Store: memory.New(memory.Options{})}
