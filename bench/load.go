@@ -38,7 +38,7 @@ func (t *thriftRun) loadTable(ctx context.Context, table string) error {
 	var next atomic.Int64
 	recs := make([]*recorder, t.Connections)
 	t.load.begin()
-	err = together(ctx, clients, t.Connections, func(i int) error {
+	err = together(clients, t.Connections, func(i int) error {
 		recs[i] = t.load.recorder()
 		w := &loader{run: t, c: clients[i%connections], rec: recs[i], next: &next, phase: phase}
 		if t.Mode == ModeShared {

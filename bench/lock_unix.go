@@ -20,8 +20,8 @@ func tryLock(f *os.File) error {
 }
 
 // inherited says whether one of the descriptors that this process was started
-// with holds the lock: to lock it once more then succeeds. The descriptor is
-// not passed on to processes that this one starts, which might outlive the run.
+// with holds the lock: to lock it once more then succeeds. Such descriptors are
+// those that are open across exec; Go opens its own otherwise.
 func inherited(path string) bool {
 	want, err := os.Stat(path)
 	if err != nil {
@@ -36,11 +36,11 @@ func inherited(path string) bool {
 		if err != nil || fd < 3 {
 			continue
 		}
-		if got, err := os.Stat(filepath.Join("/proc/self/fd", e.Name())); err != nil || !os.SameFile(want, got) {
+		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err != nil || flags&unix.FD_CLOEXEC != 0 {
 			continue
 		}
-		if unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) == nil {
-			unix.CloseOnExec(fd)
+		got, err := os.Stat(filepath.Join("/proc/self/fd", e.Name()))
+		if err == nil && os.SameFile(want, got) && unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) == nil {
 			return true
 		}
 	}

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -79,6 +78,10 @@ func (t *thriftRun) run(ctx context.Context) ([]Result, error) {
 	}
 	if err == nil {
 		err = t.drop(ctx, t.ledger.table)
+	}
+	if err != nil && ctx.Err() != nil {
+		// Connections that were closed are not why.
+		err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
 	}
 	return t.results(), err
 }
@@ -224,7 +227,7 @@ func (t *thriftRun) gets(ctx context.Context) error {
 	var faults getFaults
 	recs := make([]*recorder, len(clients))
 	t.get.begin()
-	err = together(ctx, clients, len(clients), func(i int) error {
+	err = together(clients, len(clients), func(i int) error {
 		recs[i] = t.get.recorder()
 		w := &getter{run: t, c: clients[i], rec: recs[i], left: &left, faults: &faults, phase: phase, random: mix(t.Seed ^ uint64(i)<<32 ^ uint64(t.get.rounds))}
 		return w.work(ctx)
@@ -256,9 +259,8 @@ func (t *thriftRun) connectAll(ctx context.Context, n int) (clients []*thriftcli
 }
 
 // together runs n workers and waits for all. The first that fails closes the
-// connections, which ends the others; its error is returned, or the cause of
-// the context's end if that was why.
-func together(ctx context.Context, clients []*thriftclient.Client, n int, work func(i int) error) error {
+// connections, which ends the others; its error is returned.
+func together(clients []*thriftclient.Client, n int, work func(i int) error) error {
 	var wg sync.WaitGroup
 	var once sync.Once
 	var first error
@@ -277,8 +279,5 @@ func together(ctx context.Context, clients []*thriftclient.Client, n int, work f
 		})
 	}
 	wg.Wait()
-	if first != nil && ctx.Err() != nil {
-		return errors.Join(context.Cause(ctx), first)
-	}
 	return first
 }

@@ -1,14 +1,22 @@
 package bench
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"net"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/cellardb/cellar/bench/internal/gateway"
+	"github.com/cellardb/cellar/bench/thriftclient"
 	"github.com/cellardb/cellar/cell"
 )
 
@@ -74,4 +82,369 @@ func TestThriftWorkload(t *testing.T) {
 	}
 }
 
-var _ = errors.Is
+// TestVerificationFails: whatever a server does to the data, the run says so, by
+// row, and keeps the table.
+func TestVerificationFails(t *testing.T) {
+	f := func(name string, h gateway.Hooks, change func(o *Options), want string) {
+		t.Helper()
+		g, o := startGateway(t, h)
+		if change != nil {
+			change(&o)
+		}
+		results, err := Thrift(context.Background(), o)
+		var v *VerifyError
+		if !errors.Is(err, ErrVerify) || !errors.As(err, &v) {
+			t.Errorf("%s: error %v", name, err)
+			return
+		}
+		if got := fmt.Sprintf("read %d missing %d wrong %d foreign %d twice %d unsorted %d", v.Read, v.Missing, v.Wrong, v.Foreign, v.Twice, v.Unsorted); got != want {
+			t.Errorf("%s:\n got %s\nwant %s\n%v", name, got, want, err)
+		}
+		if v.First == "" || !strings.Contains(err.Error(), v.First) || !strings.Contains(v.First, "RK_") {
+			t.Errorf("%s: the first fault is not named: %v", name, err)
+		}
+		if len(g.Tables()) != 1 || len(results) == 0 {
+			t.Errorf("%s: tables %v, %d results", name, g.Tables(), len(results))
+		}
+	}
+	// once changes the first value that is stored in a column.
+	once := func(change func(v string) (string, bool)) gateway.Hooks {
+		done := false
+		return gateway.Hooks{Store: func(_, column, v string) (string, bool) {
+			if done || column != "f1:2" {
+				return v, true
+			}
+			done = true
+			return change(v)
+		}}
+	}
+	f("a byte is flipped", once(func(v string) (string, bool) { return v[:100] + string(v[100]^1) + v[101:], true }), nil,
+		"read 1000 missing 0 wrong 1 foreign 0 twice 0 unsorted 0")
+	f("a value is cut", once(func(v string) (string, bool) { return v[:len(v)-1], true }), nil,
+		"read 1000 missing 0 wrong 1 foreign 0 twice 0 unsorted 0")
+	f("a column is lost", once(func(string) (string, bool) { return "", false }), nil,
+		"read 1000 missing 0 wrong 1 foreign 0 twice 0 unsorted 0")
+	first := ""
+	lose := gateway.Hooks{Store: func(row, _, v string) (string, bool) {
+		if first == "" {
+			first = row
+		}
+		return v, row != first
+	}}
+	f("a row is lost", lose, nil, "read 999 missing 1 wrong 0 foreign 0 twice 0 unsorted 0")
+	first = ""
+	f("a row is lost, in the shared mode", lose, func(o *Options) { o.Mode = ModeShared }, "read 999 missing 1 wrong 0 foreign 0 twice 0 unsorted 0")
+	f("all is lost", gateway.Hooks{Store: func(_, _, v string) (string, bool) { return v, false }}, func(o *Options) { o.Ops = []string{OpScan} },
+		"read 0 missing 1000 wrong 0 foreign 0 twice 0 unsorted 0")
+}
+
+// TestAudit: faults of a scan that the fake gateway does not make.
+func TestAudit(t *testing.T) {
+	g := records{seed: 1, epoch: 1000}
+	l := newLedger(g, "t", 3)
+	rows := make([]thriftclient.Row, 3)
+	for i := range rows {
+		rows[i].Key = g.key(nil, i)
+		for c, name := range recordColumns {
+			v := make([]byte, g.valueLen(i, c))
+			g.value(v, i, c)
+			rows[i].Columns = append(rows[i].Columns, thriftclient.Column{Name: name, Value: v})
+		}
+		l.sums[i] = l.of(&rows[i])
+	}
+	slices.SortFunc(rows, func(a, b thriftclient.Row) int { return bytes.Compare(a.Key, b.Key) })
+	f := func(name, want string, rows ...thriftclient.Row) {
+		t.Helper()
+		a := l.audit()
+		for i := range rows {
+			a.row(&rows[i])
+		}
+		err := a.end()
+		if err == nil {
+			err = errors.New("nothing")
+		}
+		if !strings.Contains(err.Error(), want) || (want != "nothing") != errors.Is(err, ErrVerify) {
+			t.Errorf("%s:\n got %v\nwant %s", name, err, want)
+		}
+	}
+	swapped := rows[1]
+	swapped.Columns = []thriftclient.Column{rows[1].Columns[2], rows[1].Columns[0], rows[1].Columns[1]}
+	renamed := rows[1]
+	renamed.Columns = slices.Clone(rows[1].Columns)
+	renamed.Columns[0].Name = []byte("f1:9")
+	exchanged := rows[1]
+	exchanged.Columns = slices.Clone(rows[1].Columns)
+	exchanged.Columns[0].Value, exchanged.Columns[1].Value = exchanged.Columns[1].Value, exchanged.Columns[0].Value
+	more := rows[1]
+	more.Columns = append(slices.Clone(rows[1].Columns), rows[1].Columns[0])
+	forged := rows[1]
+	forged.Key = []byte("RK_18_1002") // as if of rows[1]
+	f("all is well", "nothing", rows...)
+	f("columns in another order", "nothing", rows[0], swapped, rows[2])
+	f("twice", "0 missing, 0 with wrong values, 0 unknown, 1 twice, 1 out of order; first: row RK_", rows[0], rows[1], rows[1], rows[2])
+	f("out of order", "0 missing, 0 with wrong values, 0 unknown, 0 twice, 1 out of order; first: row RK_", rows[0], rows[2], rows[1])
+	f("unknown", "0 missing, 0 with wrong values, 1 unknown, 0 twice, 0 out of order; first: row a: nobody wrote it", rows[0], rows[1], rows[2], thriftclient.Row{Key: []byte("a")})
+	f("another column's name", "1 with wrong values", rows[0], renamed, rows[2])
+	f("columns exchanged", "1 with wrong values, 0 unknown, 0 twice, 0 out of order; first: row "+string(rows[1].Key)+": column f1:1 has ", rows[0], exchanged, rows[2])
+	f("a column twice", "1 with wrong values, 0 unknown, 0 twice, 0 out of order; first: row "+string(rows[1].Key)+": 4 columns, want 3", rows[0], more, rows[2])
+	f("a forged key", "1 with wrong values, 0 unknown, 0 twice, 0 out of order; first: row RK_18_1002: the key of record 2, row RK_", rows[0], forged, rows[2])
+	f("one less", "1 missing, 0 with wrong values, 0 unknown, 0 twice, 0 out of order; first: record ", rows[0], rows[2])
+}
+
+// TestGetsAreVerified: a row that a get does not find, or finds otherwise.
+func TestGetsAreVerified(t *testing.T) {
+	f := func(name, want string, change func(l *ledger)) {
+		t.Helper()
+		_, o := startGateway(t, gateway.Hooks{})
+		run := newThriftRun(o.withDefaults(), nil)
+		if err := run.loads(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		change(run.ledger)
+		err := run.gets(context.Background())
+		if !errors.Is(err, ErrVerify) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %s", name, err, want)
+		}
+	}
+	f("other values", "0 missing, 200 with wrong values", func(l *ledger) { clear(l.sums) })
+	f("another seed", "200 missing, 0 with wrong values", func(l *ledger) { l.records.seed++ })
+}
+
+// TestBusyGateway: an exception is an error that is counted, and the batch is
+// sent again; one that stays ends the run.
+func TestBusyGateway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		refusals := 0
+		refuse := func(method string) string {
+			if method == "mutateRows" && refusals < 3 {
+				refusals++
+				return "org.apache.hadoop.hbase.RegionTooBusyException: later"
+			}
+			return ""
+		}
+		run := pipeRun(t, gateway.Hooks{Refuse: refuse}, func(*Options) {})
+		results, err := run.run(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := results[2]; r.Op != OpLoad || r.Errors != 3 || r.Count != 1000 {
+			t.Errorf("%+v", r)
+		}
+		run = pipeRun(t, gateway.Hooks{Refuse: func(method string) string {
+			if method == "mutateRows" {
+				return "org.apache.hadoop.hbase.RegionTooBusyException: never"
+			}
+			return ""
+		}}, func(o *Options) { o.Mode = ModeShared })
+		_, err = run.run(context.Background())
+		var e *thriftclient.Exception
+		if !errors.As(err, &e) || e.Kind != thriftclient.IOError || !strings.Contains(err.Error(), "after 6 attempts") {
+			t.Errorf("error %v", err)
+		}
+	})
+}
+
+// TestBusyGatewayPipelined: other batches are under way when one is refused.
+func TestBusyGatewayPipelined(t *testing.T) {
+	refused := false
+	_, o := startGateway(t, gateway.Hooks{Refuse: func(method string) string {
+		if method == "mutateRows" && !refused {
+			refused = true
+			return "org.apache.hadoop.hbase.RegionTooBusyException: later"
+		}
+		return ""
+	}})
+	o.Pipeline = 4
+	results, err := Thrift(context.Background(), o)
+	if err != nil || results[2].Errors != 1 || results[2].Count != 1000 {
+		t.Errorf("%+v, %v", results, err)
+	}
+}
+
+// pipeRun is a run whose connections are pipes, so that time may be a fake one.
+func pipeRun(t *testing.T, h gateway.Hooks, change func(o *Options)) *thriftRun {
+	t.Helper()
+	g := gateway.New(h)
+	t.Cleanup(g.Close)
+	o := Options{Addr: "pipe", Records: 1000, Connections: 3, Batch: 70, ScanRows: 64, Gets: 200, Repeat: 1}
+	change(&o)
+	run := newThriftRun(o.withDefaults(), nil)
+	run.dial = func(context.Context) (*thriftclient.Client, error) {
+		here, there := net.Pipe()
+		g.Serve(there)
+		return thriftclient.New(here, run.client()), nil
+	}
+	return run
+}
+
+// TestRepeatsUntilFiveSeconds: with a fake clock, each call takes 10 ms.
+func TestRepeatsUntilFiveSeconds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := func(string) { time.Sleep(10 * time.Millisecond) }
+		run := pipeRun(t, gateway.Hooks{Before: slow}, func(o *Options) { o.Repeat = 0; o.Connections = 1; o.Gets = 30 })
+		results, err := run.run(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, r := range results {
+			sum := int64(0)
+			for _, n := range r.Series {
+				sum += n
+			}
+			if sum != r.Count || len(r.Series) < 5 || r.WorstSecond == nil || math.Abs(*r.WorstSecond-1) > 0.2 || *r.P50 < 9.9 || *r.P50 > 10.2 {
+				t.Errorf("%s: %+v", r.Op, r)
+			}
+			got = append(got, fmt.Sprintf("%s %d in %.2f s", r.Op, r.Count, r.Seconds))
+		}
+		// A load is 15 calls, a scan 17 and one more at each end, 30 gets are 30.
+		want := "scan 34000 in 6.46 s, get 510 in 5.10 s, load 34000 in 5.10 s"
+		if strings.Join(got, ", ") != want {
+			t.Errorf("\n got %s\nwant %s", strings.Join(got, ", "), want)
+		}
+	})
+}
+
+// TestGatewayHangsUp: a connection that ends is the run's end, at once, in every
+// operation and mode.
+func TestGatewayHangsUp(t *testing.T) {
+	ran := 0
+	for _, method := range []string{"getTableNames", "createTable", "mutateRows", "scannerOpenWithScan", "scannerGetList", "scannerClose", "getRow", "deleteTable"} {
+		for _, mode := range []string{ModePrivate, ModeShared} {
+			calls := 0
+			_, o := startGateway(t, gateway.Hooks{HangUp: func(m string) bool {
+				if m == method {
+					calls++
+				}
+				return m == method && (calls == 3 || method != "mutateRows" && method != "scannerGetList" && method != "getRow")
+			}})
+			o.Mode = mode
+			if _, err := Thrift(context.Background(), o); !errors.Is(err, thriftclient.ErrNoReply) {
+				t.Errorf("%s, %s: %v", method, mode, err)
+			}
+			ran++
+		}
+	}
+	if ran != 16 {
+		t.Errorf("%d cases ran", ran)
+	}
+}
+
+func TestInterrupted(t *testing.T) {
+	why := errors.New("enough")
+	for _, method := range []string{"mutateRows", "scannerGetList", "getRow"} {
+		ctx, cancel := context.WithCancelCause(context.Background())
+		_, o := startGateway(t, gateway.Hooks{HangUp: func(m string) bool {
+			if m == method {
+				cancel(why)
+			}
+			return false
+		}})
+		if _, err := Thrift(ctx, o); !errors.Is(err, why) {
+			t.Errorf("%s: %v", method, err)
+		}
+		cancel(nil)
+	}
+}
+
+func TestNobodyListens(t *testing.T) {
+	g, o := startGateway(t, gateway.Hooks{})
+	g.Close()
+	if _, err := Thrift(context.Background(), o); !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestTableOfAnEarlierRun is dropped; other tables are left alone.
+func TestTableOfAnEarlierRun(t *testing.T) {
+	g, o := startGateway(t, gateway.Hooks{})
+	c, err := thriftclient.Dial(context.Background(), o.Addr, thriftclient.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	for _, table := range []string{TablePrefix + "0", "other"} {
+		if err := c.CreateTable(table, thriftclient.Family{Name: "f"}); err != nil {
+			t.Fatal(err)
+		}
+		b := thriftclient.NewBatch(thriftclient.Options{})
+		b.Begin(table, true, 1)
+		b.Row([]byte("row"))
+		b.Put([]byte("f:q"), []byte("v"))
+		if err := c.Mutate(b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Thrift(context.Background(), o); err != nil {
+		t.Fatal(err)
+	}
+	if got := g.Tables(); !slices.Equal(got, []string{"other"}) || g.Row("other", "row")["f:q"] != "v" {
+		t.Errorf("tables %v", got)
+	}
+}
+
+// TestOps: what is not asked for is not reported, and not done unless something
+// else needs it.
+func TestOps(t *testing.T) {
+	f := func(change func(o *Options), reported string, scans, gets bool) {
+		t.Helper()
+		g, o := startGateway(t, gateway.Hooks{})
+		change(&o)
+		results, err := Thrift(context.Background(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, r := range results {
+			got = append(got, r.Op)
+		}
+		if strings.Join(got, " ") != reported || scans != (g.Calls("scannerOpenWithScan") > 0) || gets != (g.Calls("getRow") > 0) {
+			t.Errorf("reported %v, want %s; scans %d, gets %d", got, reported, g.Calls("scannerOpenWithScan"), g.Calls("getRow"))
+		}
+	}
+	f(func(o *Options) {}, "scan get load", true, true)
+	f(func(o *Options) { o.Ops = []string{OpLoad} }, "load", true, false)
+	f(func(o *Options) { o.Ops = []string{OpLoad}; o.NoVerify = true }, "load", false, false)
+	f(func(o *Options) { o.Ops = []string{OpGet, OpScan} }, "scan get", true, true)
+	f(func(o *Options) { o.Ops = []string{OpGet}; o.NoVerify = true }, "get", false, true)
+}
+
+func TestNoVerifyDoesNotCompare(t *testing.T) {
+	_, o := startGateway(t, gateway.Hooks{Store: func(_, _, v string) (string, bool) { return v + "x", true }})
+	o.NoVerify = true
+	if results, err := Thrift(context.Background(), o); err != nil || len(results) != 3 {
+		t.Errorf("%d results, %v", len(results), err)
+	}
+}
+
+func TestOptionsAreValidated(t *testing.T) {
+	f := func(change func(o *Options), want string) {
+		t.Helper()
+		o := Options{Addr: "h:1"}
+		change(&o)
+		err := o.Validate()
+		if want == "" && err == nil {
+			return
+		}
+		if err == nil || !strings.Contains(err.Error(), want) || want == "" {
+			t.Errorf("error %v, want %s", err, want)
+		}
+		if _, runErr := Thrift(context.Background(), o); fmt.Sprint(runErr) != fmt.Sprint(err) {
+			t.Errorf("run: %v", runErr)
+		}
+	}
+	f(func(o *Options) {}, "")
+	f(func(o *Options) { o.Mode = ModeShared; o.Durability = cell.SkipWAL; o.Ops = []string{OpGet} }, "")
+	f(func(o *Options) { o.Addr = "" }, `--addr is "": give the host:port of a Thrift server`)
+	f(func(o *Options) { o.Records = -1 }, "--records is -1: choose 1 to 1073741824")
+	f(func(o *Options) { o.Connections = 20000 }, "--connections is 20000: choose 1 to 10000")
+	f(func(o *Options) { o.Repeat = -1 }, "--repeat is -1: choose 0 to 1000")
+	f(func(o *Options) { o.Batch = -5 }, "--batch is -5")
+	f(func(o *Options) { o.ScanRows = -5 }, "--scan-rows is -5")
+	f(func(o *Options) { o.Gets = -5 }, "--gets is -5")
+	f(func(o *Options) { o.Pipeline = -5 }, "--pipeline is -5")
+	f(func(o *Options) { o.Mode = "both" }, "--mode is both: choose private or shared")
+	f(func(o *Options) { o.Mode = ModeShared; o.Pipeline = 2 }, "--pipeline is 2: a shared connection is locked for each call")
+	f(func(o *Options) { o.Durability = cell.AsyncWAL }, "--durability is ASYNC_WAL: the Thrift interface knows SYNC_WAL and SKIP_WAL")
+	f(func(o *Options) { o.Ops = []string{OpLoad, "put"} }, "--op is put: choose load, scan or get")
+}

@@ -82,11 +82,11 @@ func newServer(pid int, statsURL string) *server {
 // usage asks for everything that can be known now.
 func (s *server) usage() usage {
 	u := usage{clientCPU: ownCPU()}
-	if s.stats != "" {
-		s.fromMetrics(&u)
-	}
 	if s.proc != "" {
 		s.fromProc(&u)
+	}
+	if s.stats != "" {
+		s.fromMetrics(&u)
 	}
 	return u
 }
@@ -147,23 +147,34 @@ func procFields(path string, names ...string) ([]float64, bool) {
 	return values, found == len(names)
 }
 
-// Metrics that are looked for. The process ones are what every Prometheus
-// client library exports.
+// Metrics that are looked for: what every Prometheus client library exports of
+// its process, and what Cellar's engine does.
 const (
-	metricCPU    = "process_cpu_seconds_total"
-	metricFsyncs = "cellar_store_fsyncs_total"
+	metricCPU        = "process_cpu_seconds_total"
+	metricLogFsyncs  = "cellar_store_wal_fsyncs_total"
+	metricFileFsyncs = "cellar_store_file_fsyncs_total"
+	metricRead       = "cellar_store_disk_read_bytes_total"
+	metricWritten    = "cellar_store_disk_written_bytes_total"
 )
 
+// fromMetrics adds what the server says of itself. It knows its traffic with the
+// disk better than the system does, whose caches are in between.
 func (s *server) fromMetrics(u *usage) {
 	m, err := fetchMetrics(s.client, s.stats)
 	if err != nil {
 		return // not known, which is what nil says
 	}
-	if v, ok := m[metricCPU]; ok {
+	if v, ok := m[metricCPU]; ok && u.serverCPU == nil {
 		u.serverCPU = ptr(v)
 	}
-	if v, ok := m[metricFsyncs]; ok {
-		u.fsyncs = ptr(int64(v))
+	if v, ok := m[metricLogFsyncs]; ok {
+		u.fsyncs = ptr(int64(v + m[metricFileFsyncs]))
+	}
+	if v, ok := m[metricRead]; ok {
+		u.read = ptr(v / mib)
+	}
+	if v, ok := m[metricWritten]; ok {
+		u.written = ptr(v / mib)
 	}
 }
 

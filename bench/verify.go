@@ -138,7 +138,7 @@ func (l *ledger) explain(i int, row *thriftclient.Row) string {
 			}
 		}
 	}
-	return "its columns are not those that were written"
+	return fmt.Sprintf("its columns are not %s", bytes.Join(recordColumns[:], []byte(" ")))
 }
 
 // end says what is wrong with the whole scan; nil if nothing is.

@@ -16,7 +16,7 @@ import (
 	"github.com/cellardb/cellar/internal/wire/thrift"
 )
 
-// Gateway listens on a loopback port until Close.
+// Gateway serves until Close.
 type Gateway struct {
 	listener net.Listener
 	wg       sync.WaitGroup
@@ -34,9 +34,11 @@ type Gateway struct {
 	}
 }
 
-// Hooks change what a Gateway does; nil fields do nothing. They are called by
-// several goroutines, one at a time.
+// Hooks change what a Gateway does; nil fields do nothing. All but Before are
+// called by one goroutine at a time.
 type Hooks struct {
+	// Before is called before a call is done, and may take its time.
+	Before func(method string)
 	// Refuse answers a call with an IOError of this text unless it is empty.
 	Refuse func(method string) string
 	// Store may change a value on its way into the table; false loses it.
@@ -56,19 +58,38 @@ type scanner struct {
 	keys  []string
 }
 
-// Start starts a Gateway.
+// Start starts a Gateway that listens on a loopback port.
 func Start(h Hooks) (*Gateway, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	g := &Gateway{listener: l, hooks: h}
+	g := New(h)
+	g.listener = l
+	g.wg.Go(g.accept)
+	return g, nil
+}
+
+// New makes a Gateway that listens nowhere: see Serve.
+func New(h Hooks) *Gateway {
+	g := &Gateway{hooks: h}
 	g.mu.tables = make(map[string]*table)
 	g.mu.scanners = make(map[int32]*scanner)
 	g.mu.conns = make(map[net.Conn]bool)
 	g.mu.calls = make(map[string]int)
-	g.wg.Go(g.accept)
-	return g, nil
+	return g
+}
+
+// Serve answers on a connection until it ends.
+func (g *Gateway) Serve(c net.Conn) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.mu.closed {
+		_ = c.Close() // nobody was served
+		return
+	}
+	g.mu.conns[c] = true
+	g.wg.Go(func() { g.serve(c) })
 }
 
 // Addr is where it listens.
@@ -118,7 +139,9 @@ func (g *Gateway) Close() {
 		_ = c.Close() // ends its goroutine
 	}
 	g.mu.Unlock()
-	_ = g.listener.Close() // ends accept
+	if g.listener != nil {
+		_ = g.listener.Close() // ends accept
+	}
 	g.wg.Wait()
 }
 
@@ -128,14 +151,7 @@ func (g *Gateway) accept() {
 		if err != nil {
 			return
 		}
-		g.mu.Lock()
-		if g.mu.closed {
-			_ = c.Close() // nobody was served
-		} else {
-			g.mu.conns[c] = true
-			g.wg.Go(func() { g.serve(c) })
-		}
-		g.mu.Unlock()
+		g.Serve(c)
 	}
 }
 
@@ -170,6 +186,9 @@ func (g *Gateway) answer(r *thrift.Reader, w *thrift.Writer, method string, seq 
 	call, err := readArguments(r)
 	if err != nil {
 		return err
+	}
+	if g.hooks.Before != nil {
+		g.hooks.Before(method)
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
