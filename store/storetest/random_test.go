@@ -1,0 +1,252 @@
+package storetest
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/cellardb/cellar/cell"
+	"github.com/cellardb/cellar/store"
+	"github.com/cellardb/cellar/store/memory"
+)
+
+// faulty is memory with one thing wrong.
+type faulty struct {
+	*memory.Store
+	apply   func(batch []cell.Mutation) []cell.Mutation
+	scan    func(scan *cell.Scan)
+	after   func(err error) error // of Apply
+	compact bool                  // does what a major compaction does at a minor one
+	lose    bool                  // loses everything when reopened
+	clock   func() int64
+}
+
+func (f *faulty) Apply(ctx context.Context, table string, batch []cell.Mutation) ([][]cell.Cell, error) {
+	if f.apply != nil {
+		batch = f.apply(batch)
+	}
+	results, err := f.Store.Apply(ctx, table, batch)
+	if f.after != nil {
+		err = f.after(err)
+	}
+	return results, err
+}
+
+func (f *faulty) Scan(ctx context.Context, table string, scan *cell.Scan) (store.Scanner, error) {
+	if f.scan == nil {
+		return f.Store.Scan(ctx, table, scan)
+	}
+	other := *scan
+	f.scan(&other)
+	return f.Store.Scan(ctx, table, &other)
+}
+
+func (f *faulty) Compact(ctx context.Context, table string, r cell.Range, major bool) error {
+	return f.Store.Compact(ctx, table, r, major || f.compact)
+}
+
+func (f *faulty) Reopen(t *testing.T) store.Store {
+	if !f.lose {
+		return f
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return &faulty{Store: memory.New(memory.Options{Clock: f.clock}), clock: f.clock}
+}
+
+// edits changes every edit of a batch, in a copy.
+func edits(change func(e *cell.Edit)) func([]cell.Mutation) []cell.Mutation {
+	return func(batch []cell.Mutation) []cell.Mutation {
+		batch = append([]cell.Mutation(nil), batch...)
+		for i := range batch {
+			batch[i].Edits = append([]cell.Edit(nil), batch[i].Edits...)
+			for j := range batch[i].Edits {
+				change(&batch[i].Edits[j])
+			}
+		}
+		return batch
+	}
+}
+
+// Random must find what is wrong, and show it in a few steps.
+func TestRandomFindsFaults(t *testing.T) {
+	faults := map[string]func(f *faulty){
+		"family version delete masks all older": func(f *faulty) {
+			f.apply = edits(func(e *cell.Edit) {
+				if e.Op == cell.OpDeleteFamilyVersion {
+					e.Op = cell.OpDeleteFamily
+				}
+			})
+		},
+		"column delete masks one version": func(f *faulty) {
+			f.apply = edits(func(e *cell.Edit) {
+				if e.Op == cell.OpDeleteColumn && e.Timestamp != cell.Latest {
+					e.Op = cell.OpDelete
+				}
+			})
+		},
+		"increment by one more": func(f *faulty) {
+			f.apply = edits(func(e *cell.Edit) {
+				if e.Op == cell.OpIncrement {
+					e.Amount++
+				}
+			})
+		},
+		"reversed scans leave out the stop row": func(f *faulty) {
+			f.scan = func(s *cell.Scan) { s.StopInclusive = s.StopInclusive && !s.Reversed }
+		},
+		"row limit off by one": func(f *faulty) {
+			f.scan = func(s *cell.Scan) {
+				if s.Limit > 1 {
+					s.Limit--
+				}
+			}
+		},
+		"batches are one larger": func(f *faulty) {
+			f.scan = func(s *cell.Scan) {
+				if s.Batch > 0 {
+					s.Batch++
+				}
+			}
+		},
+		"store offset is ignored": func(f *faulty) { f.scan = func(s *cell.Scan) { s.StoreOffset = 0 } },
+		"refusals at the wrong index": func(f *faulty) {
+			f.after = func(err error) error {
+				if b, ok := err.(*store.BatchError); ok && b.Total > 1 {
+					b.Failed[0].Index = (b.Failed[0].Index + 1) % b.Total
+				}
+				return err
+			}
+		},
+		"a refusal of one kind for another": func(f *faulty) {
+			f.after = func(err error) error {
+				if b, ok := err.(*store.BatchError); ok {
+					b.Failed[0].Err = store.ErrBusy
+				}
+				return err
+			}
+		},
+		"minor compactions drop markers":  func(f *faulty) { f.compact = true },
+		"a restart loses everything":      func(f *faulty) { f.lose = true },
+		"values of eight bytes are short": func(f *faulty) { f.apply = edits(shortenEight) },
+	}
+	if len(faults) != 12 {
+		t.Errorf("%d faults", len(faults))
+	}
+	for name, spoil := range faults {
+		t.Run(name, func(t *testing.T) {
+			open := func(_ *testing.T, clock func() int64) store.Store {
+				f := &faulty{Store: memory.New(memory.Options{Clock: clock}), clock: clock}
+				spoil(f)
+				return f
+			}
+			for _, seed := range Seeds(20) {
+				history := generate(seed, 300, false)
+				d, _ := compare(t, history, open)
+				if d == nil {
+					continue
+				}
+				short := shorten(t, history[:d.step+1], open)
+				if again, _ := compare(t, short, open); again == nil || again.step != len(short)-1 {
+					t.Errorf("the shortened history does not end in a difference:\n%s", historyText(short))
+				}
+				if len(short) > 10 {
+					t.Errorf("the shortened history has %d steps:\n%s", len(short), historyText(short))
+				}
+				return
+			}
+			t.Error("not found with 20 seeds")
+		})
+	}
+}
+
+func shortenEight(e *cell.Edit) {
+	if e.Op == cell.OpPut && len(e.Value) == 8 {
+		e.Value = e.Value[:7]
+	}
+}
+
+// A history follows from its seed, and running it does not change it.
+func TestHistoriesFollowTheirSeeds(t *testing.T) {
+	for _, semantics := range []bool{false, true} {
+		history := generate(3, 300, semantics)
+		before := historyText(history)
+		if d, _ := compare(t, history, openMemory); d != nil {
+			t.Fatalf("step %d: %s\nwant %s\n got %s", d.step, history[d.step].what, d.want, d.got)
+		}
+		if historyText(history) != before || historyText(generate(3, 300, semantics)) != before {
+			t.Errorf("semantics %v: seed 3 gave two histories", semantics)
+		}
+		if historyText(generate(4, 300, semantics)) == before {
+			t.Errorf("semantics %v: seeds 3 and 4 gave one history", semantics)
+		}
+	}
+}
+
+// At least a tenth of the reads meet markers, and enough of them give cells.
+// Within a millisecond only one row is written at "now".
+func TestHistoriesMeetWhatTheyShould(t *testing.T) {
+	var sum tally
+	kinds := map[string]int{}
+	for _, seed := range Seeds(20) {
+		history := generate(seed, 400, false)
+		_, s := compare(t, history, openMemory)
+		sum.reads += s.reads
+		sum.met += s.met
+		sum.gave += s.gave
+		sum.refused += s.refused
+		for i := range history {
+			if i > 0 && history[i].now < history[i-1].now {
+				t.Fatalf("seed %d: the clock runs back at step %d", seed, i)
+			}
+			kinds[strings.Fields(history[i].what)[0]]++
+		}
+	}
+	if sum.reads < 2000 || sum.met*10 < sum.reads || sum.gave*5 < sum.reads || sum.refused < 100 {
+		t.Errorf("of %d reads %d met markers, %d gave cells; %d errors", sum.reads, sum.met, sum.gave, sum.refused)
+	}
+	for _, kind := range []string{"apply", "check", "get", "scan", "delete", "read", "compact", "flush", "reopen", "create", "alter", "split", "disable", "enable", "truncate", "drop"} {
+		if kinds[kind] < 5 {
+			t.Errorf("%d steps of kind %q: %v", kinds[kind], kind, kinds)
+		}
+	}
+}
+
+func TestFreshSeedsDiffer(t *testing.T) {
+	a, b := FreshSeeds(3), FreshSeeds(3)
+	if a[0] == b[0] || a[0] == a[1] {
+		t.Errorf("seeds %v and %v", a, b)
+	}
+}
+
+// What an ordinary read of all time shows is the same before and after a major
+// compaction, whatever was written and however the families are set.
+func TestCompactionChangesNoRead(t *testing.T) {
+	compared, gone := 0, 0
+	for _, seed := range Seeds(40) {
+		history := generate(seed, 200, true)
+		clock := NewClock(epoch)
+		oracle := memory.New(memory.Options{Clock: clock.Now})
+		for i := range history {
+			clock.Set(history[i].now)
+			if !history[i].reopen {
+				history[i].run(t.Context(), oracle)
+			}
+		}
+		all := cell.Scan{}
+		all.MaxVersions = allVersions
+		visible, stored := scanStep("t", all).run(t.Context(), oracle), everythingIn("t").run(t.Context(), oracle)
+		if err := oracle.Compact(t.Context(), "t", cell.Range{}, true); err != nil {
+			t.Fatal(err)
+		}
+		if got := scanStep("t", all).run(t.Context(), oracle); got != visible {
+			t.Errorf("seed %d\nbefore %s\n after %s\nstored %s", seed, visible, got, stored)
+		}
+		compared += strings.Count(visible, "@")
+		gone += strings.Count(stored, "@") - strings.Count(everythingIn("t").run(t.Context(), oracle), "@")
+	}
+	if compared < 200 || gone < 200 {
+		t.Errorf("compared %d cells, %d went", compared, gone)
+	}
+}
