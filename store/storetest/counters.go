@@ -33,7 +33,7 @@ func counterTests() []test {
 		{"append_within_a_time_range", appendWithin},
 		{"append_then_increment_checks_the_width", appendThenIncrement},
 		{"mixed_with_puts_and_deletes", mixedMutation},
-		{"tables_helpers", counterHelpers},
+		{"functions_of_package_store", counterFunctions},
 	}
 }
 
@@ -305,7 +305,7 @@ func mixedMutation(e *env) {
 	e.equal(strings.Join(got, " "), `f:log=ab f:n=\x00\x00\x00\x00\x00\x00\x00\x03 g:new=z`)
 }
 
-func counterHelpers(e *env) {
+func counterFunctions(e *env) {
 	e.usual()
 	_, err := store.Increment(e.ctx, e.s, "t", []byte("r"), []byte("x"), []byte("n"), 1, cell.SkipWAL)
 	e.refused(err, store.ErrNoSuchFamily)
