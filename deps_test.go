@@ -86,6 +86,9 @@ func TestImportsFollowTheLayers(t *testing.T) {
 	}
 	checked := 0
 	for _, f := range goFiles(t) {
+		if f.dir() != "." && g.node(f.dir()) == "" {
+			t.Errorf("%s has no place in the layers of deps_test.go", f.path)
+		}
 		for _, imported := range f.imports {
 			checked++
 			if fault := faultOfImport(g, libs, &f, imported); fault != "" {

@@ -15,7 +15,7 @@ var linkInMarkdown = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 func TestLinksOfDocuments(t *testing.T) {
 	links := 0
 	for _, name := range trackedFiles(t) {
-		if path.Ext(name) != ".md" {
+		if path.Ext(name) != ".md" || strings.Contains(name, "testdata/") {
 			continue
 		}
 		text, err := os.ReadFile(filepath.FromSlash(name))
