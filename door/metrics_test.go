@@ -61,7 +61,7 @@ func TestMetrics(t *testing.T) {
 	c.send("x\n")
 	c.expect("x")
 	dial(t, d).expectEnd()
-	until(t, "refused", func() bool { return d.Figures().Refused == 1 })
+	until(t, "refused", func() bool { f := d.Figures(); return f.Refused == 1 && f.Sent == 8 })
 
 	want := `
 # HELP cellar_door_accept_errors_total Failures to accept a connection.
