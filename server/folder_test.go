@@ -30,6 +30,9 @@ func TestFolder_hasOneServer(t *testing.T) {
 	if err := f.close(); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := os.Stat(filepath.Join(dir, runFile)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%s stays behind: %v", runFile, err)
+	}
 	f, err = openFolder(dir)
 	if err != nil {
 		t.Fatalf("after the first server ended: %v", err)
@@ -84,34 +87,24 @@ func TestFindRunning(t *testing.T) {
 // must not give up.
 func TestFolder_opensWhileOthersLook(t *testing.T) {
 	dir := t.TempDir()
-	stop := make(chan struct{})
+	looker, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ok, err := tryLock(looker); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
 	var looking sync.WaitGroup
 	looking.Go(func() {
-		for {
-			select {
-			case <-stop:
-				return
-			default:
-				_, _ = FindRunning(dir)
-				time.Sleep(time.Millisecond)
-			}
-		}
+		time.Sleep(2 * lockPause)
+		looker.Close()
 	})
-	opened := 0
-	for range 50 {
-		f, err := openFolder(dir)
-		if err != nil {
-			t.Error(err)
-			break
-		}
-		opened++
-		if err := f.close(); err != nil {
-			t.Error(err)
-		}
+	f, err := openFolder(dir)
+	if err != nil {
+		t.Fatal(err)
 	}
-	close(stop)
 	looking.Wait()
-	if opened != 50 {
-		t.Errorf("opened %d of 50 times", opened)
+	if err := f.close(); err != nil {
+		t.Error(err)
 	}
 }
