@@ -22,7 +22,7 @@ func writeCall(w *Writer) {
 	w.Message("getRow", Call, 7)
 	w.StructBegin()
 	w.Field(String, 1)
-	w.Binary([]byte("t\xff"))
+	w.String("t\xff")
 	w.Field(Map, 3)
 	w.Map(String, String, 0)
 	w.StructEnd()

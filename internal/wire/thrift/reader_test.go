@@ -78,6 +78,7 @@ func TestDetect(t *testing.T) {
 	f("80010001 00000001 6d 00000005 00", `binary framed=false call "m" 5`)
 	f("80010004 00000000 00000005 00", `binary framed=false oneway "" 5`)
 	f(old, `binary framed=false call "m" 5`)
+	f("00000006 676574526f77 01 00000007 00", `binary framed=false call "getRow" 7`)
 	f("0000000b"+old, `binary framed=true call "m" 5`)
 	f("0000000e 80010001 00000001 6d 00000005 00", `binary framed=true call "m" 5`)
 	f("82 21 05 01 6d 00", `compact framed=false call "m" 5`)
@@ -262,7 +263,11 @@ func TestSkipNestedLists(t *testing.T) {
 // however often memory grew meanwhile and however the bytes arrived.
 func TestValuesStay(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 1))
-	for round := range 60 {
+	rounds := 60
+	if testing.Short() {
+		rounds = 12
+	}
+	for round := range rounds {
 		var w Writer
 		w.Reset(Protocol(round%2), round%4 > 1)
 		var want [][][]byte
@@ -609,5 +614,70 @@ func TestAppException(t *testing.T) {
 		if err != nil || *got != sent || got.Error() != "thrift application exception 1: Invalid method name: 'x'" {
 			t.Errorf("%v, %v", got, err)
 		}
+	}
+}
+
+// TestNoAllocations: a message that fits into the first piece costs none, to
+// read, to skip and to write.
+func TestNoAllocations(t *testing.T) {
+	ran := 0
+	for _, g := range goldens {
+		message := unhex(t, g.hex)
+		src := &endless{b: message}
+		r := NewReader(src, Limits{Pool: new(Pool)})
+		var w Writer
+		for name, f := range map[string]func(){
+			"skip": func() { r.Skip(Struct) },
+			"read": func() { readFields(r) },
+		} {
+			allocations := testing.AllocsPerRun(200, func() {
+				if _, err := r.Next(); err != nil {
+					t.Fatal(err)
+				}
+				f()
+				w.Reset(g.protocol, g.framed)
+				g.write(&w)
+			})
+			if allocations > 0 || r.Err() != nil {
+				t.Errorf("%s, %s: %v allocations, %v", g.name, name, allocations, r.Err())
+			}
+			ran++
+		}
+	}
+	if ran != 12 {
+		t.Errorf("%d cases ran", ran)
+	}
+}
+
+// readFields reads the values of goldens as a decoder would.
+func readFields(r *Reader) {
+	r.StructBegin()
+	for t, _ := r.Field(); t != Stop; t, _ = r.Field() {
+		readField(r, t)
+	}
+}
+
+func readField(r *Reader, t Type) {
+	switch t {
+	case Bool:
+		r.Bool()
+	case I32:
+		r.I32()
+	case String:
+		r.Binary()
+	case Struct:
+		readFields(r)
+	case Map:
+		key, value, n := r.Map()
+		for ; n > 0 && r.Err() == nil; n-- {
+			readField(r, key)
+			readField(r, value)
+		}
+	case List, Set:
+		for elem, n := r.List(); n > 0 && r.Err() == nil; n-- {
+			readField(r, elem)
+		}
+	default:
+		r.Skip(t)
 	}
 }

@@ -219,20 +219,20 @@ func (r *Reader) list(what string) (Type, int) {
 // Map reads the beginning of a map: the types of keys and values and their
 // number; pairs follow. See List about the number.
 func (r *Reader) Map() (key, value Type, n int) {
-	var kv [2]byte
+	var k, v byte // as they came
 	if r.compact {
 		if n = r.size("map"); n == 0 || r.err != nil {
 			return Stop, Stop, 0
 		}
 		b := byte(r.Byte())
 		key, value = fromCompact[b>>4], fromCompact[b&0x0f]
-		kv = [2]byte{b >> 4, b & 0x0f}
+		k, v = b>>4, b&0x0f
 	} else {
 		if r.end-r.pos < 6 && !r.more(6, "map") {
 			return Stop, Stop, 0
 		}
-		kv = [2]byte{r.buf[r.pos], r.buf[r.pos+1]}
-		key, value = Type(kv[0]), Type(kv[1])
+		k, v = r.buf[r.pos], r.buf[r.pos+1]
+		key, value = Type(k), Type(v)
 		r.pos += 2
 		n = r.size("map")
 	}
@@ -240,7 +240,7 @@ func (r *Reader) Map() (key, value Type, n int) {
 		return key, value, 0
 	}
 	if !validType(key) || !validType(value) {
-		r.malformed("the types of a map's keys and values", fmt.Sprintf("% x", kv[:]))
+		r.malformed("the types of a map's keys and values", fmt.Sprintf("%02x %02x", k, v))
 		return Stop, Stop, 0
 	}
 	p := r.protocol()

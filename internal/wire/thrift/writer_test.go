@@ -114,6 +114,18 @@ func TestOpenList(t *testing.T) {
 	}
 }
 
+// TestOpenListGolden: the number is written in the long form.
+func TestOpenListGolden(t *testing.T) {
+	for p, want := range map[Protocol]string{Binary: "06 0000000f", Compact: "f4 8f 80 80 80 00"} {
+		var w Writer
+		w.Reset(p, false)
+		w.CloseList(w.OpenList(I16), 15)
+		if !bytes.Equal(w.Bytes(), unhex(t, want)) {
+			t.Errorf("%s: % x, want %s", p, w.Bytes(), want)
+		}
+	}
+}
+
 // TestOpenListHoldsAnyNumber: also what no test can write.
 func TestOpenListHoldsAnyNumber(t *testing.T) {
 	for _, n := range []int{1<<31 - 1, 1 << 28, 1<<28 - 1} {
