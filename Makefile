@@ -18,7 +18,6 @@ format:
 .PHONY: vet
 vet:
 	$(GO) vet ./...
-	$(GO) vet -tags invariants ./...
 
 .PHONY: static
 static:
