@@ -87,13 +87,14 @@ func (s *Store) putNewTable(b *pebbledb.Batch, t *table, regions []store.Region)
 		defer c.mu.Unlock()
 		c.lastID = t.id
 		c.tables[t.name] = t
+		s.publish(t.id, t.layout, nil)
 	}, nil
 }
 
 // add gives a family an id. seal puts it into the schema.
 func (l *layout) add(f cell.FamilySchema) {
 	l.lastFamily++
-	l.families = append(l.families, &family{id: l.lastFamily, name: []byte(f.Name), schema: f, markers: new(atomic.Bool)})
+	l.families = append(l.families, &family{id: l.lastFamily, name: []byte(f.Name), schema: f, markers: new(atomic.Bool), ownTTL: new(atomic.Bool)})
 }
 
 // AlterTable implements store.Admin.
@@ -126,6 +127,7 @@ func (s *Store) AlterTable(ctx context.Context, schema cell.TableSchema) error {
 		return func() {
 			// Calls that still use the old schema end first.
 			t.mu.Lock()
+			s.publish(t.id, l, t.layout)
 			t.layout = l
 			t.mu.Unlock()
 		}, nil
@@ -145,7 +147,7 @@ func (l *layout) altered(schema cell.TableSchema) (next *layout, gone []*family)
 			gone = append(gone, old)
 			continue
 		}
-		next.families = append(next.families, &family{id: old.id, name: old.name, schema: *fs, markers: old.markers})
+		next.families = append(next.families, &family{id: old.id, name: old.name, schema: *fs, markers: old.markers, ownTTL: old.ownTTL})
 	}
 	for i := range schema.Families {
 		if l.family([]byte(schema.Families[i].Name)) == nil {
@@ -156,10 +158,11 @@ func (l *layout) altered(schema cell.TableSchema) (next *layout, gone []*family)
 	return next, gone
 }
 
-// raiseMarkers sets, durably, the bit that says that a family has markers. It
-// comes before the first marker, so a reader that finds the bit unset after it
-// opened its iterator will not miss one.
-func (s *Store) raiseMarkers(ctx context.Context, need *markerRetry) error {
+// raise sets, durably, the bits that say that a family has markers, or cells
+// with their own time to live. It comes before the first of them, so a reader
+// that finds the markers' bit unset after it opened its iterator will not miss
+// one.
+func (s *Store) raise(ctx context.Context, need *unraised) error {
 	return s.change(ctx, func(b *pebbledb.Batch) (func(), error) {
 		t, err := s.catalog.find(need.table)
 		if err != nil {
@@ -168,14 +171,17 @@ func (s *Store) raiseMarkers(ctx context.Context, need *markerRetry) error {
 		l := t.layout
 		r := l.record(t.id, t.enabled)
 		for i := range r.Families {
-			if slices.Contains(need.families, r.Families[i].Name) {
-				r.Families[i].Markers = true
-			}
+			f := &r.Families[i]
+			f.Markers = f.Markers || slices.Contains(need.markers, f.Name)
+			f.CellTTL = f.CellTTL || slices.Contains(need.ownTTL, f.Name)
 		}
 		return func() {
 			for _, f := range l.families {
-				if slices.Contains(need.families, f.schema.Name) {
+				if slices.Contains(need.markers, f.schema.Name) {
 					f.markers.Store(true)
+				}
+				if slices.Contains(need.ownTTL, f.schema.Name) {
+					f.ownTTL.Store(true)
 				}
 			}
 		}, setJSON(b, metaKey(metaTable, []byte(t.name)), r)
@@ -225,6 +231,7 @@ func (s *Store) DropTable(ctx context.Context, name string) error {
 		}
 		return func() {
 			t.drop()
+			s.publish(t.id, nil, t.layout)
 			s.catalog.mu.Lock()
 			delete(s.catalog.tables, t.name)
 			s.catalog.mu.Unlock()
@@ -290,6 +297,7 @@ func (s *Store) TruncateTable(ctx context.Context, name string, keepSplits bool)
 		done, err := s.putNewTable(b, t, store.CutRegions(old.name, splits, s.catalog.newRegionID(s.clock.now())))
 		return func() {
 			old.drop()
+			s.publish(old.id, nil, old.layout)
 			done()
 		}, err
 	})

@@ -54,6 +54,18 @@ func (c *catalog) find(name string) (*table, error) {
 	return t, nil
 }
 
+// byID finds the open table with an id; nil: there is none.
+func (c *catalog) byID(id uint32) *table {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	for _, t := range c.tables {
+		if t.id == id {
+			return t
+		}
+	}
+	return nil
+}
+
 // usable locks the table shared and says whether cells may be read and written.
 // The caller unlocks it when the error is nil.
 func (t *table) usable() error {

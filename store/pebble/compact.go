@@ -3,9 +3,6 @@ package pebble
 import (
 	"bytes"
 	"context"
-	"sync"
-
-	pebbledb "github.com/cockroachdb/pebble/v2"
 
 	"github.com/cellardb/cellar/cell"
 )
@@ -49,7 +46,8 @@ func (s *Store) Compact(ctx context.Context, name string, r cell.Range, major bo
 			continue
 		}
 		if major {
-			if err := s.collect(ctx, t, f, lower, upper); err != nil {
+			c := collection{s: s, t: t, family: f}
+			if err := c.run(ctx, lower, upper); err != nil {
 				return storeError(err)
 			}
 		}
@@ -58,64 +56,4 @@ func (s *Store) Compact(ctx context.Context, name string, r cell.Range, major bo
 		}
 	}
 	return nil
-}
-
-// collect removes the garbage of one family between two keys. It decides on an
-// iterator without locks, and acts row by row: it takes the row's lock, reads
-// the row again and decides again, so that a write in between is never undone.
-func (s *Store) collect(ctx context.Context, t *table, f *family, lower, upper []byte) error {
-	it, err := s.db.NewIter(&pebbledb.IterOptions{LowerBound: lower, UpperBound: upper})
-	if err != nil {
-		return err
-	}
-	g := garbage{family: f, now: s.clock.now()}
-	var prefix []byte
-	for ok := it.First(); ok; {
-		if err := ctx.Err(); err != nil {
-			return closeWith(it, err)
-		}
-		key := it.Key()
-		prefix = append(prefix[:0], key[:splitKey(key)]...)
-		if err := g.find(it, prefix); err != nil {
-			return closeWith(it, err)
-		}
-		if len(g.keys) > 0 {
-			if err := s.collectRow(t, f, prefix); err != nil {
-				return closeWith(it, err)
-			}
-		}
-		ok = it.Valid()
-	}
-	return closeWith(it, nil)
-}
-
-func (s *Store) collectRow(t *table, f *family, prefix []byte) error {
-	t.mu.RLock()
-	unlockTable := sync.OnceFunc(t.mu.RUnlock)
-	defer unlockTable()
-	if t.dropped {
-		return nil
-	}
-	lock := &s.rows.locks[s.rows.of(t.id, unescape(nil, rowOf(prefix)))]
-	lock.Lock()
-	defer lock.Unlock()
-	it, err := s.db.NewIter(&pebbledb.IterOptions{LowerBound: prefix, UpperBound: append(bytes.Clone(prefix[:len(prefix)-1]), escBeyond)})
-	if err != nil {
-		return err
-	}
-	g := garbage{family: f, now: s.clock.now()}
-	it.First()
-	if err := closeWith(it, g.find(it, prefix)); err != nil {
-		return err
-	}
-	b := s.db.NewBatch()
-	for _, key := range g.keys {
-		if err := b.Delete(key, nil); err != nil {
-			return closeBatch(b, err)
-		}
-	}
-	// Losing this batch in a crash brings nothing back that a read would see.
-	err = s.db.Apply(b, pebbledb.NoSync)
-	s.unsynced.Store(true)
-	return closeBatch(b, err)
 }

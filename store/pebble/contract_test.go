@@ -38,7 +38,7 @@ func openTest(t *testing.T, o Options) reopenable {
 // inMemory opens an empty store on a file system in memory, small, so that
 // flushes and compactions happen.
 func inMemory(t *testing.T, clock func() int64) store.Store {
-	return openTest(t, Options{Dir: "data", FS: vfs.NewMem(), Clock: clock, MemtableBytes: 4 << 20, CacheBytes: 4 << 20})
+	return openTest(t, Options{Dir: "data", FS: vfs.NewMem(), Clock: clock, MemtableBytes: 4 << 20, CacheBytes: 4 << 20, NoJanitor: true})
 }
 
 func TestContract(t *testing.T) { storetest.Run(t, inMemory) }

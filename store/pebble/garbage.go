@@ -2,6 +2,7 @@ package pebble
 
 import (
 	"bytes"
+	"math"
 	"slices"
 
 	pebbledb "github.com/cockroachdb/pebble/v2"
@@ -19,11 +20,15 @@ type garbage struct {
 	family *family
 	now    int64
 	keys   [][]byte // of the cells to delete
+	// Of the markers that are carried out: those of the current column go with
+	// its end, those of the family with the row's.
+	columnMarkers, familyMarkers [][]byte
 
 	marks    masks // those that act
 	all      masks
 	column   []byte
 	columns  int      // number of the current column; 0: none yet
+	expiry   int64    // ms, when the first put that stays expires; 0: none does
 	versions int      // puts of the column that acting markers do not mask
 	shown    int      // puts of the column that no marker masks
 	idle     []marker // markers that do not act
@@ -83,60 +88,118 @@ func (m *marker) hides(p put) bool {
 }
 
 // find reads the row with the prefix from an iterator that stands on its first
-// key, and leaves it behind the row.
-func (g *garbage) find(it *pebbledb.Iterator, prefix []byte) error {
-	g.keys, g.idle, g.kept = g.keys[:0], g.idle[:0], g.kept[:0]
-	g.columns = 0
-	g.marks.beginRow()
-	g.all.beginRow()
+// key, and leaves it behind the row. Where the row has more than limit cells to
+// let go of, it stops with more, and the markers of the family stay until a run
+// comes to the row's end: they go after what they mask.
+//
+// A run may begin at a column: from, escaped, with the row's family markers read
+// before. It must not begin inside one, since what stays of it counts. It
+// returns the column at which the next one begins.
+func (g *garbage) find(it *pebbledb.Iterator, prefix, from []byte, limit int) (more bool, next []byte, err error) {
+	g.keys, g.columnMarkers, g.familyMarkers = g.keys[:0], g.columnMarkers[:0], g.familyMarkers[:0]
+	g.beginRow()
 	for ; it.Valid() && bytes.HasPrefix(it.Key(), prefix); it.Next() {
 		k, err := parseCellKey(it.Key(), len(prefix))
 		if err != nil {
-			return err
+			return false, nil, err
 		}
-		if g.columns == 0 || !bytes.Equal(g.column, k.qualifier) {
-			g.columns++
-			g.column = append(g.column[:0], k.qualifier...)
-			g.versions, g.shown = 0, 0
-			g.marks.beginColumn()
-			g.all.beginColumn()
+		if from != nil && len(k.qualifier) > 0 && bytes.Compare(k.qualifier, from) < 0 {
+			it.SeekGE(append(append(bytes.Clone(prefix), from...), escByte, escEnd))
+			from = nil
+			if !it.Valid() || !bytes.HasPrefix(it.Key(), prefix) {
+				break
+			}
+			if k, err = parseCellKey(it.Key(), len(prefix)); err != nil {
+				return false, nil, err
+			}
 		}
-		drop, err := g.judge(&k, it)
-		if err != nil {
-			return err
+		if g.enter(&k) {
+			g.keys = append(g.keys, g.columnMarkers...)
+			g.columnMarkers = g.columnMarkers[:0]
+			if len(g.keys) >= limit {
+				return true, bytes.Clone(k.qualifier), nil
+			}
 		}
-		if drop {
-			g.keys = append(g.keys, bytes.Clone(it.Key()))
+		if len(g.keys) >= 10*limit {
+			// One column alone is that large: it is begun again.
+			return true, bytes.Clone(k.qualifier), nil
+		}
+		if err := g.judge(&k, it); err != nil {
+			return false, nil, err
 		}
 	}
 	g.dropIdle()
-	return it.Error()
+	g.keys = append(append(g.keys, g.columnMarkers...), g.familyMarkers...)
+	return false, nil, it.Error()
 }
 
-// judge says whether a cell goes.
-func (g *garbage) judge(k *cellKey, it *pebbledb.Iterator) (bool, error) {
-	if k.typ.IsMarker() {
-		g.all.add(k.typ, k.timestamp)
-		if g.acts(k.timestamp) {
-			g.marks.add(k.typ, k.timestamp)
-			return true, nil
-		}
-		g.idle = append(g.idle, marker{bytes.Clone(it.Key()), g.columns, k.timestamp, k.typ})
-		return false, nil
+// beginRow forgets the last row.
+func (g *garbage) beginRow() {
+	g.idle, g.kept = g.idle[:0], g.kept[:0]
+	g.columns = 0
+	g.marks.beginRow()
+	g.all.beginRow()
+}
+
+// enter begins a column if the cell is of another one than the last.
+func (g *garbage) enter(k *cellKey) bool {
+	if g.columns > 0 && bytes.Equal(g.column, k.qualifier) {
+		return false
 	}
-	if g.marks.hide(k.timestamp) {
-		return true, nil
+	g.columns++
+	g.column = append(g.column[:0], k.qualifier...)
+	g.versions, g.shown = 0, 0
+	g.marks.beginColumn()
+	g.all.beginColumn()
+	return true
+}
+
+// judge keeps the key of a cell that goes.
+func (g *garbage) judge(k *cellKey, it *pebbledb.Iterator) error {
+	if k.typ.IsMarker() {
+		switch {
+		case g.drops(k, 0) && k.typ.IsFamilyMarker():
+			g.familyMarkers = append(g.familyMarkers, bytes.Clone(it.Key()))
+		case g.acts(k.timestamp):
+			g.columnMarkers = append(g.columnMarkers, bytes.Clone(it.Key()))
+		default:
+			g.idle = append(g.idle, marker{bytes.Clone(it.Key()), g.columns, k.timestamp, k.typ})
+		}
+		return nil
 	}
 	v, err := it.ValueAndErr()
 	if err != nil {
-		return false, err
+		return err
 	}
 	_, ttl, _, err := parseValue(v)
 	if err != nil {
-		return false, err
+		return err
 	}
-	if outlived(k.timestamp, ttl, g.now) {
-		return true, nil
+	switch {
+	case g.drops(k, ttl):
+		g.keys = append(g.keys, bytes.Clone(it.Key()))
+	default:
+		g.noteExpiry(k, ttl)
+		if g.family.schema.KeepDeleted != cell.KeepDeletedFalse {
+			g.kept = append(g.kept, put{g.columns, k.timestamp})
+		}
+	}
+	return nil
+}
+
+// drops judges a cell of the current column: whether it goes. A marker that does
+// not act is judged at the end of the row.
+func (g *garbage) drops(k *cellKey, ttl int64) bool {
+	if k.typ.IsMarker() {
+		g.all.add(k.typ, k.timestamp)
+		if !g.acts(k.timestamp) {
+			return false
+		}
+		g.marks.add(k.typ, k.timestamp)
+		return true
+	}
+	if g.marks.hide(k.timestamp) || outlived(k.timestamp, ttl, g.now) {
+		return true
 	}
 	g.versions++
 	surplus := g.surplus(g.versions, k.timestamp)
@@ -144,13 +207,24 @@ func (g *garbage) judge(k *cellKey, it *pebbledb.Iterator) (bool, error) {
 		g.shown++
 		surplus = surplus && g.surplus(g.shown, k.timestamp)
 	}
-	if surplus {
-		return true, nil
+	return surplus
+}
+
+// noteExpiry keeps the earliest time at which a put that stays expires. What
+// MIN_VERSIONS holds back is not awaited.
+func (g *garbage) noteExpiry(k *cellKey, ttl int64) {
+	life := ttl
+	if s := &g.family.schema; s.TTL < cell.Forever && s.MinVersions == 0 {
+		if f := int64(s.TTL) * 1000; life == 0 || f < life {
+			life = f
+		}
 	}
-	if schema := &g.family.schema; schema.KeepDeleted != cell.KeepDeletedFalse {
-		g.kept = append(g.kept, put{g.columns, k.timestamp})
+	if life == 0 || life > math.MaxInt64-k.timestamp {
+		return
 	}
-	return false, nil
+	if at := max(k.timestamp+life, 1); g.expiry == 0 || at < g.expiry {
+		g.expiry = at
+	}
 }
 
 // acts says whether a compaction carries a marker out.

@@ -61,7 +61,9 @@ type familyRecord struct {
 	Name string `json:"name"`
 	// Markers is set, durably, before the first family marker is written:
 	// while it is not, reads of single columns need not look for one.
-	Markers     bool              `json:"markers,omitempty"`
+	Markers bool `json:"markers,omitempty"`
+	// CellTTL says that cells with a time to live of their own were written.
+	CellTTL     bool              `json:"cell_ttl,omitempty"`
 	MaxVersions int               `json:"versions"`
 	MinVersions int               `json:"min_versions,omitempty"`
 	TTL         int               `json:"ttl_s"`
@@ -87,6 +89,7 @@ type family struct {
 	name    []byte
 	schema  cell.FamilySchema
 	markers *atomic.Bool
+	ownTTL  *atomic.Bool // some cells have a time to live of their own
 }
 
 // layout is a table's schema at one moment, and does not change.
@@ -118,7 +121,7 @@ func (l *layout) record(id uint32, enabled bool) tableRecord {
 	for _, f := range l.families {
 		s := &f.schema
 		r.Families = append(r.Families, familyRecord{
-			ID: f.id, Name: s.Name, Markers: f.markers.Load(),
+			ID: f.id, Name: s.Name, Markers: f.markers.Load(), CellTTL: f.ownTTL.Load(),
 			MaxVersions: s.MaxVersions, MinVersions: s.MinVersions, TTL: s.TTL, KeepDeleted: string(s.KeepDeleted),
 			Compression: s.Compression, BloomFilter: s.BloomFilter, InMemory: s.InMemory,
 			BlockCache: s.BlockCache, BlockSize: s.BlockSize, Attributes: s.Attributes,
@@ -140,12 +143,13 @@ func (r *tableRecord) layout(name string) (*layout, error) {
 		l.schema.Durability = d
 	}
 	for _, fr := range r.Families {
-		f := &family{id: fr.ID, name: []byte(fr.Name), markers: new(atomic.Bool), schema: cell.FamilySchema{
+		f := &family{id: fr.ID, name: []byte(fr.Name), markers: new(atomic.Bool), ownTTL: new(atomic.Bool), schema: cell.FamilySchema{
 			Name: fr.Name, MaxVersions: fr.MaxVersions, MinVersions: fr.MinVersions, TTL: fr.TTL,
 			KeepDeleted: cell.KeepDeleted(fr.KeepDeleted), Compression: fr.Compression, BloomFilter: fr.BloomFilter,
 			InMemory: fr.InMemory, BlockCache: fr.BlockCache, BlockSize: fr.BlockSize, Attributes: fr.Attributes,
 		}}
 		f.markers.Store(fr.Markers)
+		f.ownTTL.Store(fr.CellTTL)
 		l.families = append(l.families, f)
 	}
 	l.seal()

@@ -44,6 +44,9 @@ type Options struct {
 	// MaxCell is the largest cell in bytes, compared with cell.Cell.Size; 0:
 	// cell.MaxCell.
 	MaxCell int
+	// NoJanitor leaves garbage where it is until a major compaction is asked
+	// for.
+	NoJanitor bool
 	// Logger; nil: silent.
 	Logger *slog.Logger
 	// Registerer takes the store's metrics; nil: there are none.
@@ -87,10 +90,11 @@ func (o *Options) withDefaults() (Options, error) {
 // while the next are filled, so that writers do not wait for it.
 const memtables = 4
 
-func (o *Options) pebble(fs vfs.FS, lock *pebbledb.Lock, log pebbledb.Logger) *pebbledb.Options {
+func (s *Store) pebbleOptions() *pebbledb.Options {
+	o, log := &s.opts, pebbleLog{s.log}
 	p := &pebbledb.Options{
-		FS:                          fs,
-		Lock:                        lock,
+		FS:                          s.fs,
+		Lock:                        s.lock,
 		Logger:                      log,
 		Comparer:                    comparer,
 		KeySchema:                   keySchema.Name,
@@ -112,6 +116,7 @@ func (o *Options) pebble(fs vfs.FS, lock *pebbledb.Lock, log pebbledb.Logger) *p
 			log.Errorf("damaged file %s: %v", i.Path, i.Details)
 		}},
 	}
+	p.BlockPropertyCollectors = []func() pebbledb.BlockPropertyCollector{s.newSurveyor}
 	// Reading a row prefix wants no other block than the row's own, and values
 	// are not versions of each other: nothing is moved to value blocks.
 	p.Experimental.SpanPolicyFunc = func([]byte) (pebbledb.SpanPolicy, []byte, error) {

@@ -145,13 +145,13 @@ func (s *Store) CheckAndMutate(ctx context.Context, name string, check *cell.Che
 			}
 			return applied, w.results[0], err
 		}
-		if err := s.raiseMarkers(ctx, retry); err != nil {
+		if err := s.raise(ctx, retry); err != nil {
 			return false, nil, err
 		}
 	}
 }
 
-func (s *Store) checkAndMutate(ctx context.Context, w *writer, name string, check *cell.Check, batch []cell.Mutation) (bool, *markerRetry, error) {
+func (s *Store) checkAndMutate(ctx context.Context, w *writer, name string, check *cell.Check, batch []cell.Mutation) (bool, *unraised, error) {
 	t, err := s.enterWrite(ctx, name)
 	if err != nil {
 		return false, nil, err
@@ -183,7 +183,7 @@ func (s *Store) checkAndMutate(ctx context.Context, w *writer, name string, chec
 	if err := check.Within.Validate(); err != nil {
 		return false, nil, err
 	}
-	if retry := w.lackingMarkers(); retry != nil {
+	if retry := w.lacking(); retry != nil {
 		return false, retry, nil
 	}
 	w.held.add(w.rows[0].stripe, true)

@@ -28,7 +28,9 @@ type Store struct {
 	clock   *clock
 	rows    *stripes
 	catalog *catalog
-	admin   sync.Mutex // one change of tables, families or namespaces at a time
+	// families are those of all open tables, by familyKey.
+	families sync.Map
+	admin    sync.Mutex // one change of tables, families or namespaces at a time
 
 	gate     sync.RWMutex // every call holds it shared; Close takes it
 	closed   bool
@@ -37,6 +39,7 @@ type Store struct {
 	forgotten atomic.Int64
 	scanners  scannerSet
 	metrics   *collector
+	janitor   *janitor
 
 	stop context.CancelFunc
 	done sync.WaitGroup
@@ -57,6 +60,7 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{opts: o, log: o.Logger, rows: &stripes{}, clock: newClock(o.Clock, o.Logger)}
+	s.janitor = newJanitor(s)
 	s.fs = &watchedFS{FS: o.FS, delay: o.FsyncDelay, lazyWAL: o.WALSync == WALSyncOS}
 	if err := s.open(ctx); err != nil {
 		if s.db != nil {
@@ -71,6 +75,9 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 	s.stop = stop
 	s.done.Go(func() { s.flusher(background) })
 	s.done.Go(func() { s.sweeper(background) })
+	if !o.NoJanitor {
+		s.done.Go(func() { s.janitor.run(background) })
+	}
 	return s, nil
 }
 
@@ -97,6 +104,9 @@ func (s *Store) open(ctx context.Context) error {
 	if s.catalog, err = loadCatalog(s.db); err != nil {
 		return storeError(err)
 	}
+	for _, t := range s.catalog.tables {
+		s.publish(t.id, t.layout, nil)
+	}
 	if err := s.clearDropped(ctx); err != nil {
 		return fmt.Errorf("clear dropped tables: %w", err)
 	}
@@ -114,7 +124,7 @@ func openPebble(s *Store) (db *pebbledb.DB, err error) {
 			err = fmt.Errorf("%w: %v", store.ErrCorrupt, r)
 		}
 	}()
-	db, err = pebbledb.Open(s.opts.Dir, s.opts.pebble(s.fs, s.lock, pebbleLog{s.log}))
+	db, err = pebbledb.Open(s.opts.Dir, s.pebbleOptions())
 	return db, openError(err)
 }
 
@@ -138,6 +148,9 @@ func (s *Store) Capabilities() store.Capabilities {
 
 // Close implements store.Store.
 func (s *Store) Close() error {
+	// The janitor may be inside a call: it ends before the gate is closed.
+	s.stop()
+	s.done.Wait()
 	s.gate.Lock()
 	if s.closed {
 		s.gate.Unlock()
@@ -145,8 +158,6 @@ func (s *Store) Close() error {
 	}
 	s.closed = true
 	s.gate.Unlock()
-	s.stop()
-	s.done.Wait()
 	s.metrics.unregister()
 	s.scanners.closeAll()
 	// What was acknowledged without a sync is durable after this, and the next

@@ -16,6 +16,9 @@ import (
 // Apply implements store.Writer. The mutations that are not refused go into one
 // Pebble batch, hence one log record.
 func (s *Store) Apply(ctx context.Context, name string, batch []cell.Mutation) ([][]cell.Cell, error) {
+	if err := s.janitor.slowdown(ctx); err != nil {
+		return nil, err
+	}
 	w := writers.Get().(*writer)
 	defer w.release()
 	for {
@@ -23,7 +26,7 @@ func (s *Store) Apply(ctx context.Context, name string, batch []cell.Mutation) (
 		if retry == nil {
 			return results, err
 		}
-		if err := s.raiseMarkers(ctx, retry); err != nil {
+		if err := s.raise(ctx, retry); err != nil {
 			return nil, err
 		}
 	}
@@ -32,7 +35,7 @@ func (s *Store) Apply(ctx context.Context, name string, batch []cell.Mutation) (
 // apply is Apply, but where a family's marker bit has to be set first it does
 // nothing and names the families: that takes the admin lock, which comes before
 // the locks held here.
-func (s *Store) apply(ctx context.Context, w *writer, name string, batch []cell.Mutation) ([][]cell.Cell, *markerRetry, error) {
+func (s *Store) apply(ctx context.Context, w *writer, name string, batch []cell.Mutation) ([][]cell.Cell, *unraised, error) {
 	t, err := s.enterWrite(ctx, name)
 	if err != nil {
 		return nil, nil, err
@@ -49,7 +52,7 @@ func (s *Store) apply(ctx context.Context, w *writer, name string, batch []cell.
 			w.refuse(i, err)
 		}
 	}
-	if retry := w.lackingMarkers(); retry != nil {
+	if retry := w.lacking(); retry != nil {
 		return nil, retry, nil
 	}
 	w.held.lock()
@@ -104,13 +107,14 @@ type writer struct {
 	rows     []writerRow
 	families []*family // one an edit, in order
 	size     int       // bytes that the batch will need, about
-	unmarked []string  // families that need their marker bit set first
-	reads    bool      // some mutation reads before it writes
-	sync     bool
-	now      int64
-	failed   *store.BatchError
-	results  [][]cell.Cell
-	total    int
+	// Families that need a bit set first.
+	unmarked, newTTL []string
+	reads            bool // some mutation reads before it writes
+	sync             bool
+	now              int64
+	failed           *store.BatchError
+	results          [][]cell.Cell
+	total            int
 
 	prefix   []byte // row prefix of prefixed
 	prefixed *family
@@ -140,7 +144,7 @@ func (w *writer) release() {
 func (w *writer) begin(s *Store, t *table, batch []cell.Mutation) {
 	w.t, w.maxCell, w.held.all = t, s.opts.MaxCell, s.rows
 	w.rows = slices.Grow(w.rows[:0], len(batch))
-	w.families, w.unmarked = w.families[:0], w.unmarked[:0]
+	w.families, w.unmarked, w.newTTL = w.families[:0], w.unmarked[:0], w.newTTL[:0]
 	w.size, w.reads, w.sync = 0, false, false
 	w.failed, w.results, w.total = nil, nil, len(batch)
 	for i := range batch {
@@ -172,7 +176,7 @@ func (w *writer) prepare(m *cell.Mutation) error {
 			return err
 		}
 		w.families = append(w.families, f)
-		w.noteMarkers(e, f)
+		w.noteBits(m, e, f)
 		if err := w.checkSize(m, e, len(e.Value)); err != nil {
 			return err
 		}
@@ -334,23 +338,27 @@ func (w *writer) commit(s *Store, unlock func()) error {
 	return storeError(err)
 }
 
-// markerRetry names families whose first family marker is about to be written.
-type markerRetry struct {
-	table    string
-	families []string
+// unraised names families of a table with bits that have to be set first.
+type unraised struct {
+	table   string
+	markers []string
+	ownTTL  []string
 }
 
-// lackingMarkers names the families whose marker bit has to be set first.
-func (w *writer) lackingMarkers() *markerRetry {
-	if len(w.unmarked) == 0 {
+// lacking names the families whose bits have to be set before the batch.
+func (w *writer) lacking() *unraised {
+	if len(w.unmarked) == 0 && len(w.newTTL) == 0 {
 		return nil
 	}
-	return &markerRetry{table: w.t.name, families: slices.Clone(w.unmarked)}
+	return &unraised{table: w.t.name, markers: slices.Clone(w.unmarked), ownTTL: slices.Clone(w.newTTL)}
 }
 
-// noteMarkers collects the families that an edit marks and whose bit is not
-// set.
-func (w *writer) noteMarkers(e *cell.Edit, f *family) {
+// noteBits collects the families of an edit whose bits are not set and have to
+// be.
+func (w *writer) noteBits(m *cell.Mutation, e *cell.Edit, f *family) {
+	if m.TTL > 0 && f != nil && !f.ownTTL.Load() {
+		w.newTTL = append(w.newTTL, f.schema.Name)
+	}
 	if !e.Op.Stores().IsFamilyMarker() {
 		return
 	}
