@@ -11,26 +11,35 @@ import (
 
 // thrift1 is the HBase Thrift 1 door as the configuration wants it.
 func (s *Server) thrift1() entrance {
-	c := s.cfg.Thrift1
 	return &protocolDoor{
-		key: "thrift1.addr",
-		options: door.Options{
-			Name: DoorThrift1, Addr: c.Addr,
-			MaxConnections: c.MaxConnections, MaxRequest: int(c.MaxFrame), InFlight: s.inFlight,
-			IdleTimeout: c.IdleTimeout, Logger: s.log, Metrics: s.metrics,
-		},
+		key:     "thrift1.addr",
+		options: s.thrift1Door(),
 		handler: func(st store.Store, addr net.Addr) (door.Handler, error) {
-			host, port := advertised(addr)
-			return thrift1.New(thrift1.Options{
-				Store: st, Name: DoorThrift1,
-				ScannerTimeout: c.ScannerTimeout,
-				// A reply is memory in flight like a request.
-				MaxReply:  int(min(thrift1.DefaultMaxReply, s.split.Doors)),
-				Transport: unlessAuto(c.Transport), Protocol: unlessAuto(c.Protocol),
-				Host: host, Port: port,
-				Logger: s.log, Metrics: s.metrics,
-			})
+			return thrift1.New(s.thrift1Handler(st, addr))
 		},
+	}
+}
+
+func (s *Server) thrift1Door() door.Options {
+	c := s.cfg.Thrift1
+	return door.Options{
+		Name: DoorThrift1, Addr: c.Addr,
+		MaxConnections: c.MaxConnections, MaxRequest: int(c.MaxFrame), InFlight: s.inFlight,
+		IdleTimeout: c.IdleTimeout, Logger: s.log, Metrics: s.metrics,
+	}
+}
+
+func (s *Server) thrift1Handler(st store.Store, addr net.Addr) thrift1.Options {
+	c := s.cfg.Thrift1
+	host, port := advertised(addr)
+	return thrift1.Options{
+		Store: st, Name: DoorThrift1,
+		ScannerTimeout: c.ScannerTimeout,
+		// A reply is memory in flight like a request.
+		MaxReply:  int(min(thrift1.DefaultMaxReply, s.split.Doors)),
+		Transport: unlessAuto(c.Transport), Protocol: unlessAuto(c.Protocol),
+		Host: host, Port: port,
+		Logger: s.log, Metrics: s.metrics,
 	}
 }
 

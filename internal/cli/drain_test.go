@@ -2,11 +2,12 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"io"
 	"net/http"
+	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -144,10 +145,50 @@ func dialThrift(t *testing.T, s *server.Server) *thriftclient.Client {
 	return c
 }
 
+// docs/operations.md explains every metric of ours.
+func TestDocs_listEveryMetric(t *testing.T) {
+	page, err := os.ReadFile("../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := startServer(t, server.Config{
+		Data: filepath.Join(t.TempDir(), "data"), Memory: server.MinMemory,
+		Thrift1: server.Thrift1Config{Addr: "127.0.0.1:0"}, HTTP: server.HTTPConfig{Addr: "127.0.0.1:0"},
+	})
+	c := dialThrift(t, s)
+	if _, err := c.TableNames(); err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
+	metrics(t, s) // a request to count
+	checked := 0
+	for _, m := range regexp.MustCompile(`(?m)^# TYPE (cellar_\S+) `).FindAllSubmatch(metrics(t, s), -1) {
+		checked++
+		if !strings.Contains(string(page), string(m[1])) {
+			t.Errorf("docs/operations.md does not have %s", m[1])
+		}
+	}
+	if checked < 25 {
+		t.Errorf("%d metrics checked", checked)
+	}
+	if err := s.Shutdown(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
 var received = regexp.MustCompile(`cellar_door_received_bytes_total\{door="thrift1"\} (\S+)`)
 
 // receivedBytes is what the Thrift door has read, as /metrics writes it.
 func receivedBytes(t *testing.T, s *server.Server) string {
+	t.Helper()
+	m := received.FindSubmatch(metrics(t, s))
+	if m == nil {
+		t.Fatal("there is no such metric")
+	}
+	return string(m[1])
+}
+
+func metrics(t *testing.T, s *server.Server) []byte {
 	t.Helper()
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	resp, err := client.Get("http://" + s.Addresses()[server.DoorHTTP] + "/metrics")
@@ -159,9 +200,5 @@ func receivedBytes(t *testing.T, s *server.Server) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := received.FindSubmatch(text)
-	if m == nil {
-		t.Fatal(errors.New("no such metric"))
-	}
-	return string(m[1])
+	return text
 }
