@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/cellardb/cellar/cell"
+	"github.com/cellardb/cellar/cell/filter"
 )
 
 // Settings of Options.WALSync.
@@ -47,6 +48,10 @@ type Options struct {
 	// NoJanitor leaves garbage where it is until a major compaction is asked
 	// for.
 	NoJanitor bool
+	// Backtracking makes a matcher for regular expressions of filters that
+	// cannot be matched in linear time; nil: they are refused. Its matcher
+	// bounds its own time.
+	Backtracking func(pattern string) (filter.Matcher, error)
 	// Logger; nil: silent.
 	Logger *slog.Logger
 	// Registerer takes the store's metrics; nil: there are none.

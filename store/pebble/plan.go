@@ -2,7 +2,6 @@ package pebble
 
 import (
 	"bytes"
-	"fmt"
 	"math"
 	"slices"
 
@@ -18,6 +17,7 @@ type readPlan struct {
 	// limit and offset of the cells of each family of a row
 	limit, offset int
 	skipCache     bool
+	filter        *filtering // nil: none
 }
 
 // familyPlan is what a read wants of one family.
@@ -26,10 +26,11 @@ type familyPlan struct {
 	// columns, escaped and sorted; nil: all.
 	columns [][]byte
 	within  cell.TimeRange
-	// versions a column: the smaller of what the read and the family allow.
-	versions    int
-	minVersions int
-	expired     int64 // puts older than this have outlived the family's TTL
+	// versions a column: the smaller of what the read and the family allow;
+	// with a filter what the family allows, while wanted bounds what passes it.
+	versions, wanted int
+	minVersions      int
+	expired          int64 // puts older than this have outlived the family's TTL
 	// keep says that a marker masks only reads that see the marker's time.
 	keep bool
 }
@@ -37,9 +38,6 @@ type familyPlan struct {
 func planRead(t *table, r *cell.Read, raw bool, now int64) (*readPlan, error) {
 	if err := r.Validate(); err != nil {
 		return nil, err
-	}
-	if r.Filter != nil {
-		return nil, unsupportedFilter(r.Filter)
 	}
 	for i := range r.Select {
 		if t.layout.family(r.Select[i].Family) == nil {
@@ -56,18 +54,19 @@ func planRead(t *table, r *cell.Read, raw bool, now int64) (*readPlan, error) {
 	return p, nil
 }
 
-func unsupportedFilter(f cell.Filter) error {
-	return fmt.Errorf("%w: the filter %s cannot be evaluated", store.ErrUnsupported, f)
-}
-
 func planFamily(f *family, sel *cell.FamilySelect, r *cell.Read, raw bool, now int64) familyPlan {
 	p := familyPlan{
 		family: f, within: r.RangeOf(sel), versions: r.Versions(),
 		minVersions: f.schema.MinVersions, expired: math.MinInt64,
 		keep: f.schema.KeepDeleted == cell.KeepDeletedTrue || f.schema.KeepDeleted == cell.KeepDeletedTTL,
 	}
+	p.wanted = p.versions
 	if !raw {
 		p.versions = min(p.versions, f.schema.MaxVersions)
+		p.wanted = p.versions
+		if r.Filter != nil {
+			p.versions = f.schema.MaxVersions
+		}
 	}
 	if f.schema.TTL < cell.Forever {
 		p.expired = now - int64(f.schema.TTL)*1000

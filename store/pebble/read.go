@@ -54,6 +54,9 @@ func (s *Store) getFrom(ctx context.Context, from view, name string, get *cell.G
 	if err != nil {
 		return err
 	}
+	if plan.filter, err = s.newFiltering(get.Filter, false, false); err != nil {
+		return err
+	}
 	return readRow(from, t, plan, get.Row, into)
 }
 
@@ -74,11 +77,16 @@ func readRow(from iterators, t *table, plan *readPlan, row []byte, into *cell.Re
 		return storeError(err)
 	}
 	into.Row = into.Copy(row)
+	err = plan.filter.beginRow(into.Row)
 	for i := range plan.families {
+		if err != nil {
+			break
+		}
 		if err = r.family(it, t, plan, &plan.families[i], row, into); err != nil {
 			break
 		}
 	}
+	plan.filter.endRow(into)
 	if len(into.Cells) == 0 {
 		into.Row = nil
 	}

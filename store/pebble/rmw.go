@@ -171,13 +171,14 @@ func (s *Store) checkAndMutate(ctx context.Context, w *writer, name string, chec
 		return false, nil, refused
 	}
 	f := t.layout.family(check.Family)
-	switch {
-	case check.Filter != nil:
-		return false, nil, unsupportedFilter(check.Filter)
-	case f == nil:
+	if f == nil && check.Filter == nil {
 		return false, nil, &store.FamilyError{Table: t.name, Family: bytes.Clone(check.Family)}
 	}
-	if check.Op > cell.Greater {
+	passes, err := s.newFiltering(check.Filter, false, false)
+	if err != nil {
+		return false, nil, err
+	}
+	if check.Filter == nil && check.Op > cell.Greater {
 		return false, nil, &cell.ArgumentError{Text: fmt.Sprintf("a check cannot compare with operation %d", check.Op)}
 	}
 	if err := check.Within.Validate(); err != nil {
@@ -191,7 +192,7 @@ func (s *Store) checkAndMutate(ctx context.Context, w *writer, name string, chec
 	w.held.lock()
 	w.open(s)
 	w.now = s.clock.now()
-	applied, err := w.checkedWrite(f, check, m, refused)
+	applied, err := w.checkedWrite(f, passes, check, m, refused)
 	if err != nil || !applied {
 		return false, nil, closeBatch(w.batch, err)
 	}
@@ -200,14 +201,14 @@ func (s *Store) checkAndMutate(ctx context.Context, w *writer, name string, chec
 
 // checkedWrite adds the mutation to the batch if the check holds, or if it held
 // at the mutation's first try, whose answer write gives again.
-func (w *writer) checkedWrite(f *family, check *cell.Check, m *cell.Mutation, refused error) (bool, error) {
+func (w *writer) checkedWrite(f *family, passes *filtering, check *cell.Check, m *cell.Mutation, refused error) (bool, error) {
 	_, retried, err := w.answered(m)
 	if err != nil {
 		return false, err
 	}
 	if !retried {
-		old, err := w.newest(m.Row, f, check.Qualifier, check.Within)
-		if err != nil || !holds(check, old) {
+		ok, err := w.holds(f, passes, check, m.Row)
+		if err != nil || !ok {
 			return false, err
 		}
 	}
@@ -215,6 +216,23 @@ func (w *writer) checkedWrite(f *family, check *cell.Check, m *cell.Mutation, re
 		return false, refused
 	}
 	return true, w.write(0, m)
+}
+
+// holds evaluates a check: by comparison, or, with a filter, by whether a cell
+// of the row passes.
+func (w *writer) holds(f *family, passes *filtering, check *cell.Check, row []byte) (bool, error) {
+	if passes == nil {
+		old, err := w.newest(row, f, check.Qualifier, check.Within)
+		return err == nil && holds(check, old), err
+	}
+	plan, err := planRead(w.t, &cell.Read{Within: check.Within, Filter: check.Filter}, false, w.now)
+	if err != nil {
+		return false, err
+	}
+	plan.filter = passes
+	w.old.Reset()
+	err = readRow(w.batch, w.t, plan, row, &w.old)
+	return len(w.old.Cells) > 0, err
 }
 
 func closeBatch(b interface{ Close() error }, err error) error {

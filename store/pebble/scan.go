@@ -39,6 +39,9 @@ func (s *Store) scanFrom(ctx context.Context, from view, name string, scan *cell
 	if err != nil {
 		return nil, err
 	}
+	if plan.filter, err = s.newFiltering(scan.Filter, scan.Reversed, scan.Batch > 0 || scan.MaxBytes > 0); err != nil {
+		return nil, err
+	}
 	sc := &scanner{
 		s: s, t: t, from: from, plan: plan,
 		reversed: scan.Reversed, limit: scan.Limit, batch: scan.Batch, maxBytes: scan.MaxBytes,
@@ -139,7 +142,7 @@ func (c *scanner) next(ctx context.Context) (*cell.Result, error) {
 			}
 		}
 		if !c.inRow {
-			if c.limit > 0 && c.rows >= c.limit {
+			if c.limit > 0 && c.rows >= c.limit || c.plan.filter.over() {
 				return nil, io.EOF
 			}
 			ok, err := c.enterRow()
@@ -185,6 +188,12 @@ func (c *scanner) fill() error {
 	r := &c.result
 	r.Reset()
 	r.Row = copyUnescaped(r, c.row.row)
+	if !c.row.begun {
+		c.row.begun = true
+		if err := c.plan.filter.beginRow(r.Row); err != nil {
+			return err
+		}
+	}
 	size, more := 0, false
 	for {
 		if c.batch > 0 && len(r.Cells) == c.batch || c.maxBytes > 0 && size > c.maxBytes {
@@ -208,6 +217,9 @@ func (c *scanner) fill() error {
 		}
 	}
 	r.Partial = more
+	if !more {
+		c.plan.filter.endRow(r)
+	}
 	if !c.row.counted && len(r.Cells) > 0 {
 		c.row.counted = true
 		c.rows++

@@ -14,6 +14,7 @@ type source struct {
 	plan   *familyPlan
 	row    []byte // escaped; nil: there is none left
 	prefix []byte // of that row, with its terminator
+	hint   []byte // escaped row at which a filter wants to go on; empty: none
 }
 
 // first finds the first row in the direction of the scan.
@@ -38,8 +39,27 @@ func (s *source) note() error {
 	return nil
 }
 
-// after finds the row that follows the current one.
+// after finds the row that follows the current one, or the one that a filter
+// hinted at.
 func (s *source) after(reversed bool) error {
+	if err := s.step(reversed); err != nil || s.row == nil || len(s.hint) == 0 {
+		return err
+	}
+	hint := s.hint
+	s.hint = s.hint[:0]
+	if c := bytes.Compare(s.row, hint); c == 0 || c > 0 != reversed {
+		return nil
+	}
+	bound := append(append(s.prefix[:familyPrefixLen:familyPrefixLen], hint...), escByte)
+	if reversed {
+		s.it.SeekLT(append(bound, escBeyond))
+	} else {
+		s.it.SeekGE(bound)
+	}
+	return s.note()
+}
+
+func (s *source) step(reversed bool) error {
 	if reversed {
 		s.it.SeekLT(s.prefix)
 		return s.note()
@@ -81,13 +101,14 @@ type rowWalk struct {
 	source  int
 	inside  bool
 	counted bool
+	begun   bool // the filter knows of the row
 	walk    familyWalk
 	ahead   *cell.Result // a cell that peek found
 }
 
 func (w *rowWalk) begin(row []byte) {
 	w.row = append(w.row[:0], row...)
-	w.source, w.inside, w.counted = 0, false, false
+	w.source, w.inside, w.counted, w.begun = 0, false, false, false
 }
 
 // next adds the row's next cell to the result.
@@ -112,6 +133,9 @@ func (w *rowWalk) next(c *scanner, into *cell.Result) (bool, error) {
 		}
 		if w.walk.err != nil {
 			return false, w.walk.err
+		}
+		if w.walk.hinted {
+			src.hint = append(src.hint[:0], w.walk.hint...)
 		}
 		w.inside = false
 	}

@@ -38,7 +38,12 @@ type familyWalk struct {
 	versions int
 	cells    int // given or offset, of this family
 	seekKey  []byte
-	err      error
+	passed   int // cells of the column that the filter let pass
+	// hint is the row, escaped, at which the filter wants the family to be
+	// read on, if hinted.
+	hint   []byte
+	hinted bool
+	err    error
 }
 
 // begin prepares the walk over the row with a prefix. The iterator stands on a
@@ -46,7 +51,7 @@ type familyWalk struct {
 func (w *familyWalk) begin(it *pebbledb.Iterator, read *readPlan, plan *familyPlan, prefix []byte) {
 	w.it, w.read, w.plan = it, read, plan
 	w.prefix = append(w.prefix[:0], prefix...)
-	w.moved, w.done, w.err = true, false, nil
+	w.moved, w.done, w.err, w.hinted = true, false, nil, false
 	w.marks.beginRow()
 	w.inColumn, w.wanted, w.cells = false, 0, 0
 }
@@ -113,7 +118,7 @@ func (w *familyWalk) inRow() bool {
 func (w *familyWalk) enterColumn(qualifier []byte) bool {
 	w.inColumn = true
 	w.column = append(w.column[:0], qualifier...)
-	w.versions, w.skip = 0, false
+	w.versions, w.passed, w.skip = 0, 0, false
 	w.marks.beginColumn()
 	columns := w.plan.columns
 	if columns == nil {
@@ -210,6 +215,9 @@ func (w *familyWalk) lookPut(k *cellKey, into *cell.Result) (bool, error) {
 		w.leave(len(k.qualifier))
 		return false, nil
 	}
+	if w.read.filter != nil {
+		return w.filtered(k, value, ttl, tags, into)
+	}
 	give := w.give(k, value, ttl, tags, into)
 	if w.versions >= w.plan.versions {
 		w.leave(len(k.qualifier))
@@ -299,6 +307,9 @@ func (w *familyWalk) lookRaw(k *cellKey, into *cell.Result) (bool, error) {
 			w.skip = true
 			return false, nil
 		}
+	}
+	if w.read.filter != nil {
+		return w.filtered(k, value, ttl, tags, into)
 	}
 	return w.give(k, value, ttl, tags, into), nil
 }
