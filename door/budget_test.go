@@ -34,6 +34,14 @@ func TestBudgetGivesAndTakes(t *testing.T) {
 	if !errors.Is(err, ErrOverBudget) || !errors.Is(err, ErrTooLarge) {
 		t.Errorf("a claim above the whole budget: %v, want ErrOverBudget, a kind of ErrTooLarge", err)
 	}
+	b.Release(100)
+	l := b.lease(nobody)
+	if err := l.Grow(ctx, 60); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Grow(ctx, 41); !errors.Is(err, ErrOverBudget) || l.Held() != 60 {
+		t.Errorf("a claim above what others could leave: %v, holds %d", err, l.Held())
+	}
 }
 
 func TestBudgetServesInOrder(t *testing.T) {
@@ -61,7 +69,7 @@ func TestBudgetServesInOrder(t *testing.T) {
 		}
 		b.Release(1)
 		synctest.Wait()
-		if len(order) != 0 {
+		if len(order) != 0 || b.TryAcquire(1) || b.lease(nobody).TryGrow(1) {
 			t.Fatalf("a small claim passed the first in line: %v", order)
 		}
 		b.Release(9)
@@ -183,6 +191,33 @@ func TestBudgetLanePassesTheLine(t *testing.T) {
 	})
 }
 
+// When the lease in the lane has to wait itself, it waits in front.
+func TestBudgetLaneWaitsInFront(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := NewBudget(100)
+		common, in, other := b.lease(nobody), b.lease(nobody), b.lease(nobody)
+		common.TryGrow(30)
+		in.TryGrow(40)
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			if err := other.Grow(t.Context(), 45); err != nil {
+				t.Error(err)
+			}
+			other.Shrink(45)
+		})
+		synctest.Wait()
+		wg.Go(func() {
+			if err := in.Grow(t.Context(), 40); err != nil {
+				t.Error(err)
+			}
+			in.Shrink(80)
+		})
+		synctest.Wait()
+		common.Shrink(30)
+		wg.Wait()
+	})
+}
+
 // Half a request and silence: while no one needs its memory it may keep it; two
 // seconds of silence cost it the connection once somebody waits.
 func TestBudgetEndsTheStalledWhenOthersWait(t *testing.T) {
@@ -204,7 +239,9 @@ func TestBudgetEndsTheStalledWhenOthersWait(t *testing.T) {
 			}
 			leases[name] = l
 		}
-		take("working", 20) // never stands: it must not be touched
+		take("working", 20) // stood once, and moves again: it must not be touched
+		leases["working"].stand()
+		leases["working"].walk()
 		take("silent since long", 15)
 		leases["silent since long"].stand()
 		time.Sleep(time.Second)
@@ -230,6 +267,65 @@ func TestBudgetEndsTheStalledWhenOthersWait(t *testing.T) {
 		want := []string{"silent since long", "silent", "just silent"}
 		if !slices.Equal(ended, want[:len(ended)]) || len(ended) < 2 {
 			t.Errorf("ended %q, want %q, the longest silent first", ended, want)
+		}
+	})
+}
+
+// No more are ended than is needed, also while those that were ended have not
+// noticed it yet.
+func TestBudgetEndsNoMoreThanItNeeds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := NewBudget(100)
+		ended := 0
+		for range 5 {
+			l := b.lease(func() { ended++ })
+			l.TryGrow(10)
+			l.stand()
+			defer l.Shrink(10)
+		}
+		b.mu.lane = b.lease(nobody) // somebody else's
+		time.Sleep(time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := b.lease(nobody).Grow(ctx, 15); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		if ended != 2 {
+			t.Errorf("%d of 10 bytes each were ended for a claim of 15, want 2", ended)
+		}
+	})
+}
+
+// Those who stand still come in swarms: each time one is ended, the next have less
+// time, until it has been calm for a while.
+func TestBudgetPatienceShrinksAndComesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := NewBudget(2)
+		ends := func() time.Duration {
+			var l *Lease
+			l = b.lease(func() { l.Shrink(2) })
+			l.TryGrow(2)
+			l.stand()
+			start := time.Now()
+			waiting := b.lease(nobody)
+			if err := waiting.Grow(t.Context(), 1); err != nil {
+				t.Fatal(err)
+			}
+			waiting.Shrink(1)
+			return time.Since(start)
+		}
+		for i, want := range []time.Duration{2000, 1000, 500, 250, 125, 100, 100} {
+			if got := ends(); got < want*time.Millisecond || got > want*time.Millisecond+2*patience {
+				t.Errorf("end %d came after %s, want %d ms", i, got, want)
+			}
+		}
+		time.Sleep(2 * calm)
+		if got := ends(); got < 400*time.Millisecond || got > 500*time.Millisecond {
+			t.Errorf("after some calm an end came after %s, want 400 ms", got)
+		}
+		time.Sleep(time.Hour)
+		if got := ends(); got < longestStall {
+			t.Errorf("after long calm an end came after %s", got)
 		}
 	})
 }

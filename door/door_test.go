@@ -247,9 +247,13 @@ func TestDoorClosesWhatIsTooMany(t *testing.T) {
 func TestDoorAnswersBadBytesThenCloses(t *testing.T) {
 	d := open(t, Options{}, newLines())
 	c := dial(t, d)
-	c.send("bad\nmore that nobody reads\n")
+	c.send("bad\n" + strings.Repeat("more that nobody reads\n", 1000))
 	c.expect("what?")
-	c.expectEnd()
+	// The end is clean: unread bytes must not make it a reset, which may cost a
+	// client the reply.
+	if rest, err := io.ReadAll(c.r); len(rest) > 0 || err != nil {
+		t.Errorf("got %q, %v; want a clean end", rest, err)
+	}
 	until(t, "counted", func() bool { return d.Figures().Closed["bad_bytes"] == 1 })
 }
 
@@ -401,6 +405,20 @@ func TestTheClockOfARequestStartsWithIt(t *testing.T) {
 			time.Sleep(9 * time.Second)
 			c.send("d\n")
 			c.expect("cd")
+		}
+	})
+}
+
+// A request that has begun behind another one is as begun as any.
+func TestTheClockOfABufferedRequestRuns(t *testing.T) {
+	inBubble(t, Options{RequestTimeout: 10 * time.Second}, func(t *testing.T, d *Door, p *pipes) {
+		c := p.dial(t)
+		c.send("a\nb")
+		c.expect("a")
+		start := time.Now()
+		c.expectEnd()
+		if took := time.Since(start); took != 10*time.Second {
+			t.Errorf("ended after %s", took)
 		}
 	})
 }
