@@ -530,21 +530,21 @@ func TestAcceptErrorsThatStayEndServe(t *testing.T) {
 	}
 }
 
-// Two hundred clients send what fills the budget and then nothing. Small
+// Eighty clients send what fills the budget and then nothing. Small
 // requests do not notice; a large one costs two seconds, and them their
 // connections.
 func TestHalfSentRequestsDoNotStarveOthers(t *testing.T) {
-	opts := Options{InFlight: NewBudget(8 << 20), RequestTimeout: time.Hour, MaxConnections: 300}
+	opts := Options{InFlight: NewBudget(3 << 20), RequestTimeout: time.Hour, MaxConnections: 300}
 	inBubble(t, opts, func(t *testing.T, d *Door, p *pipes) {
 		part := strings.Repeat("x", 256<<10)
-		for range 200 {
+		for range 80 {
 			c := p.dial(t)
 			go func() {
 				_, _ = io.WriteString(c.Conn, part) // blocks when the door does not read
 			}()
 		}
 		synctest.Wait()
-		if f := d.Figures(); f.InFlight > 8<<20 || f.InFlight < 4<<20 {
+		if f := d.Figures(); f.InFlight > 3<<20 || f.InFlight < 3<<19 {
 			t.Errorf("in flight: %d", f.InFlight)
 		}
 		good := p.dial(t)

@@ -259,19 +259,19 @@ func FuzzSession(f *testing.F) {
 
 // A list of tiny elements takes many times its bytes in memory: that is charged.
 func TestListsOfTinyElementsAreCharged(t *testing.T) {
-	const size = 4 << 20
+	const size = 1 << 20
 	budget := door.NewBudget(size)
 	d := openDoor(t, Options{}, door.Options{InFlight: budget, MaxRequest: size / 2})
 	d.table("t", "cf")
 	p := d.dial(forms[3])
 	n := 0
 	for _, s := range []step{
-		{method: "getRows", args: fields{1: "t", 2: repeat("", 1<<20)}},
-		{method: "getRowWithColumns", args: fields{1: "t", 2: "r", 3: repeat("", 1<<20)}},
-		{method: "mutateRow", args: fields{1: "t", 2: "r", 3: repeat(fields{2: ":"}, 1<<18)}},
-		{method: "mutateRows", args: fields{1: "t", 2: repeat(batch("r", fields{2: ":"}), 1<<17)}},
-		{method: "createTable", args: fields{1: "u", 2: repeat(fields{}, 1<<20)}},
-		{method: "incrementRows", args: fields{1: repeat(fields{}, 1<<20)}},
+		{method: "getRows", args: fields{1: "t", 2: repeat("", 1<<18)}},
+		{method: "getRowWithColumns", args: fields{1: "t", 2: "r", 3: repeat("", 1<<18)}},
+		{method: "mutateRow", args: fields{1: "t", 2: "r", 3: repeat(fields{2: ":"}, 1<<16)}},
+		{method: "mutateRows", args: fields{1: "t", 2: repeat(batch("r", fields{2: ":"}), 1<<15)}},
+		{method: "createTable", args: fields{1: "u", 2: repeat(fields{}, 1<<18)}},
+		{method: "incrementRows", args: fields{1: repeat(fields{}, 1<<18)}},
 	} {
 		p = d.dial(forms[3])
 		b := p.encode(s.method, 1, s.args)

@@ -92,6 +92,44 @@ func TestOldStyleCallsAreServed(t *testing.T) {
 	}
 }
 
+// An argument of another type than it should have is left out, one that comes
+// twice counts as it comes last, one that is unknown is skipped; their order does
+// not matter.
+func TestArgumentsThatAreOdd(t *testing.T) {
+	for _, f := range forms {
+		d := openDoor(t, Options{}, door.Options{})
+		d.table("t", "cf")
+		p := d.dial(f)
+		p.expect("getRow", fields{1: "t", 2: int64(7)}, "IOError: java.lang.IllegalArgumentException: Row length is 0")
+		p.expect("getRow", fields{1: fields{1: "t"}, 2: "r"}, "IOError: java.lang.IllegalArgumentException: Table qualifier must not be empty")
+		p.expect("getRows", fields{1: "t", 2: list{int64(1), int64(2)}}, "[]")
+		p.expect("mutateRows", fields{1: "t", 2: list{"no struct"}}, "void")
+		p.expect("mutateRows", fields{1: "t", 2: list{fields{1: "r", 2: list{"no struct"}}}}, "void")
+		p.expect("getRow", fields{1: "t", 2: "r", 99: "?", -1: list{}, 8: true}, "[]")
+		p.expect("isTableEnabled", fields{1: "default:nope"}, "IOError: org.apache.hadoop.hbase.TableNotFoundException: nope")
+		p.expect("isTableEnabled", nil, "IOError: java.lang.IllegalArgumentException: Table qualifier must not be empty")
+
+		w := &p.w
+		w.Reset(f.protocol, f.framed)
+		w.Message("mutateRowTs", thrift.Call, 5)
+		w.StructBegin()
+		for _, a := range []struct {
+			id int16
+			v  any
+		}{{4, int64(3)}, {3, list{put("cf:a", "first"), put("cf:b", "first")}}, {3, list{put("cf:a", "last")}}, {2, "row"}, {1, "t"}} {
+			w.Field(typeOf(a.v), a.id)
+			write(w, a.v)
+		}
+		w.StructEnd()
+		w.MessageEnd()
+		p.send(w.Bytes())
+		if a, err := p.receive(); err != nil || a.err != nil {
+			t.Errorf("%s: %+v, %v", f, a, err)
+		}
+		p.expect("getRow", fields{1: "t", 2: "row"}, "[row{cf:a=last@3}]")
+	}
+}
+
 // Three calls are sent before a reply is read: replies come in order, with the
 // ids and names of their calls.
 func TestC10_PipelinedCallsAreAnsweredInOrder(t *testing.T) {
@@ -189,7 +227,16 @@ type faulty struct {
 	store.Store
 }
 
-func (faulty) Get(context.Context, string, *cell.Get, *cell.Result) error { panic("our own fault") }
+// Get finds large rows, but at the key "fault".
+func (faulty) Get(_ context.Context, _ string, get *cell.Get, into *cell.Result) error {
+	if string(get.Row) == "fault" {
+		panic("our own fault")
+	}
+	into.Reset()
+	into.Row = get.Row
+	into.Cells = append(into.Cells, cell.Cell{Family: []byte("f"), Value: make([]byte, 20_000)})
+	return nil
+}
 
 func TestAPanicIsAnsweredAndTheConnectionLivesOn(t *testing.T) {
 	for _, f := range forms {
@@ -199,7 +246,7 @@ func TestAPanicIsAnsweredAndTheConnectionLivesOn(t *testing.T) {
 			Logger: slog.New(slog.NewTextHandler(&lines, &slog.HandlerOptions{Level: slog.LevelError})),
 		}, door.Options{})
 		p := d.dial(f)
-		_, err := p.try("getRows", fields{1: "t", 2: list{"r"}}) // part of the reply is written by then
+		_, err := p.try("getRows", fields{1: "t", 2: list{"r1", "r2", "fault"}}) // part of the reply is written by then
 		e, ok := err.(*thrift.AppException)
 		if !ok || e.Code != thrift.AppInternalError || e.Message != "Internal error processing getRows" {
 			t.Errorf("%s: %v", f, err)

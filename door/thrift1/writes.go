@@ -146,7 +146,7 @@ func (w *writes) add(r *thrift.Reader, b *rowWrites, m *mutation) {
 // row.
 func (w *writes) end(r *thrift.Reader, b *rowWrites, row []byte, single bool) {
 	if b.unnamed || b.bare != nil && !single {
-		w.refuse(b, row)
+		w.refuse(b, row) // its edits are in no mutation
 		return
 	}
 	if n := len(w.putEdits); n > b.firstPut {
@@ -157,9 +157,8 @@ func (w *writes) end(r *thrift.Reader, b *rowWrites, row []byte, single bool) {
 	}
 }
 
-// refuse drops a row's edits and remembers why.
+// refuse remembers why a row cannot be written.
 func (w *writes) refuse(b *rowWrites, row []byte) {
-	w.putEdits, w.deleteEdits = w.putEdits[:b.firstPut], w.deleteEdits[:b.firstDelete]
 	if w.bad != nil {
 		return
 	}
