@@ -21,14 +21,14 @@ func (s *Store) CheckAndMutate(ctx context.Context, table string, check *cell.Ch
 	if err := m.Validate(); err != nil {
 		return false, nil, err
 	}
-	if err := t.checkCheck(check); err != nil {
+	f, err := s.checkCheck(t, check)
+	if err != nil {
 		return false, nil, err
 	}
 	now := s.nowLocked()
 	if _, retried := t.nonces.find(m, now); !retried {
-		stored := t.newest(t.cells(m.Row), check.Family, check.Qualifier, check.Within, now)
-		if !holds(check, stored) {
-			return false, nil, nil
+		if ok, err := t.checked(t.cells(m.Row), check, f, now); err != nil || !ok {
+			return false, nil, err
 		}
 	}
 	results, err := s.mutateLocked(t, m)
@@ -41,19 +41,30 @@ func (s *Store) CheckAndMutate(ctx context.Context, table string, check *cell.Ch
 	return true, results, nil
 }
 
-// checkCheck refuses a check that cannot be made.
-func (t *table) checkCheck(check *cell.Check) error {
-	if err := refuseFilter(check.Filter); err != nil {
-		return err
+// checkCheck refuses a check that cannot be made. It gives the state of the
+// check's filter, in place of which family and comparison do not matter.
+func (s *Store) checkCheck(t *table, check *cell.Check) (*filtering, error) {
+	if err := check.Within.Validate(); err != nil {
+		return nil, err
+	}
+	if check.Filter != nil {
+		return s.filtering(check.Filter, false, false)
 	}
 	if check.Op >= cell.NoOp {
-		return &cell.ArgumentError{Text: fmt.Sprintf("unknown comparison %d: use one of LESS to GREATER", check.Op)}
-	}
-	if err := check.Within.Validate(); err != nil {
-		return err
+		return nil, &cell.ArgumentError{Text: fmt.Sprintf("unknown comparison %d: use one of LESS to GREATER", check.Op)}
 	}
 	_, err := t.family(check.Family)
-	return err
+	return nil, err
+}
+
+// checked says whether a check holds on the cells of its row: by its filter,
+// that a cell of any column passes.
+func (t *table) checked(cells []cell.Cell, check *cell.Check, f *filtering, now int64) (bool, error) {
+	if f == nil {
+		return holds(check, t.newest(cells, check.Family, check.Qualifier, check.Within, now)), nil
+	}
+	kept, err := t.readRow(cells, &cell.Read{Within: check.Within, Filter: check.Filter}, f, false, now)
+	return len(kept) > 0, err
 }
 
 // holds compares given OP stored; nil is a missing cell. Without a value the

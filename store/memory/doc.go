@@ -21,4 +21,11 @@
 //   - A raw scan shows cells that are older than the family's time to live, until
 //     they are compacted away; a column selection sees family markers under the
 //     empty qualifier.
+//   - A filter is asked about rows that show a cell to the read, and no others: so
+//     compactions change no answer. (HBase asks about a row's key as long as
+//     anything of the row is stored.) A row whose cells a hint leaves out is none,
+//     either.
+//   - A hint is followed to the letter: what lies before it is not offered.
+//   - The filter of a raw read is offered every stored cell; the read's number of
+//     versions then counts all cells of a column that pass, markers among them.
 package memory

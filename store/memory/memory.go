@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cellardb/cellar/cell"
+	"github.com/cellardb/cellar/cell/filter"
 	"github.com/cellardb/cellar/store"
 )
 
@@ -16,6 +17,10 @@ type Options struct {
 	// Clock gives the time in ms since 1970; nil is the machine's clock. It is
 	// called under the store's lock and must not call the store.
 	Clock func() int64
+	// Backtracking makes a matcher for regular expressions of filters that
+	// cannot be matched in linear time; nil: they are refused. The matcher
+	// bounds its own time, and is called under the store's lock.
+	Backtracking func(pattern string) (filter.Matcher, error)
 	// Logger gets a warning when the clock steps back; nil is silent.
 	Logger *slog.Logger
 }
@@ -23,9 +28,10 @@ type Options struct {
 // Store is an engine that keeps everything in memory. It is also a
 // store.Snapshotter.
 type Store struct {
-	clock func() int64
-	log   *slog.Logger
-	mu    struct {
+	clock        func() int64
+	backtracking func(pattern string) (filter.Matcher, error)
+	log          *slog.Logger
+	mu           struct {
 		sync.Mutex
 		closed     bool
 		now        int64 // last time that nowLocked gave
@@ -42,7 +48,7 @@ var (
 
 // New makes an empty store with the namespaces default, hbase and cellar.
 func New(opts Options) *Store {
-	s := &Store{clock: opts.Clock, log: opts.Logger}
+	s := &Store{clock: opts.Clock, backtracking: opts.Backtracking, log: opts.Logger}
 	if s.clock == nil {
 		s.clock = func() int64 { return time.Now().UnixMilli() }
 	}

@@ -9,22 +9,14 @@ import (
 	"github.com/cellardb/cellar/store"
 )
 
-// checkRead refuses what the table cannot answer: a family that it lacks, a
-// filter.
+// checkRead refuses a family that the table lacks.
 func (t *table) checkRead(read *cell.Read) error {
 	for i := range read.Select {
 		if _, err := t.family(read.Select[i].Family); err != nil {
 			return err
 		}
 	}
-	return refuseFilter(read.Filter)
-}
-
-func refuseFilter(f cell.Filter) error {
-	if f == nil {
-		return nil
-	}
-	return fmt.Errorf("filter %s: %w", f.String(), store.ErrUnsupported)
+	return nil
 }
 
 // Get reads one row.
@@ -44,7 +36,14 @@ func (s *Store) Get(ctx context.Context, table string, get *cell.Get, into *cell
 	if err := t.checkRead(&get.Read); err != nil {
 		return err
 	}
-	cells := t.readRow(t.cells(get.Row), &get.Read, false, s.nowLocked())
+	f, err := s.filtering(get.Filter, false, false)
+	if err != nil {
+		return err
+	}
+	cells, err := t.readRow(t.cells(get.Row), &get.Read, f, false, s.nowLocked())
+	if err != nil {
+		return err
+	}
 	into.Row = into.Copy(get.Row)
 	for i := range cells {
 		into.Cells = append(into.Cells, copyInto(into, &cells[i]))
@@ -80,19 +79,24 @@ func (s *Store) Scan(ctx context.Context, table string, scan *cell.Scan) (store.
 	if err := t.checkRead(&scan.Read); err != nil {
 		return nil, err
 	}
+	f, err := s.filtering(scan.Filter, scan.Reversed, scan.Batch > 0 || scan.MaxBytes > 0)
+	if err != nil {
+		return nil, err
+	}
 	own := cloneScan(scan)
-	return &scanner{store: s, table: t, scan: own, rest: own.Ascending()}, nil
+	return &scanner{store: s, table: t, scan: own, filter: f, rest: own.Ascending()}, nil
 }
 
 // scanner is a scan under way.
 type scanner struct {
-	store *Store
-	table *table
-	scan  *cell.Scan
-	rest  cell.Range  // the rows that were not read yet
-	rows  int         // how many were
-	part  []cell.Cell // cells of the current row that were not given out yet
-	end   error       // what Next answers from now on; nil: go on
+	store  *Store
+	table  *table
+	scan   *cell.Scan
+	filter *filtering  // nil: none
+	rest   cell.Range  // the rows that were not read yet
+	rows   int         // how many were
+	part   []cell.Cell // cells of the current row that were not given out yet
+	end    error       // what Next answers from now on; nil: go on
 }
 
 // Next gives the next row or part of one.
@@ -112,28 +116,37 @@ func (c *scanner) Next(ctx context.Context) (*cell.Result, error) {
 		c.end = err
 		return nil, err
 	}
-	if len(c.part) == 0 && !c.advanceLocked() {
-		c.end = io.EOF
-		return nil, io.EOF
+	if len(c.part) == 0 {
+		if c.end = c.advanceLocked(); c.end != nil {
+			return nil, c.end
+		}
 	}
 	return c.takePart(), nil
 }
 
-// advanceLocked reads the next row that has cells for the scan.
-func (c *scanner) advanceLocked() bool {
+// advanceLocked reads the next row that has cells for the scan; io.EOF: there
+// is none.
+func (c *scanner) advanceLocked() error {
 	if c.scan.Limit > 0 && c.rows == c.scan.Limit {
-		return false
+		return io.EOF
 	}
 	now := c.store.nowLocked()
 	for {
+		if c.filter != nil && c.filter.over {
+			return io.EOF
+		}
 		r := c.nextRow()
 		if r == nil {
-			return false
+			return io.EOF
 		}
-		c.part = c.table.readRow(r.cells, &c.scan.Read, c.scan.Raw, now)
+		var err error
+		c.part, err = c.table.readRow(r.cells, &c.scan.Read, c.filter, c.scan.Raw, now)
+		if err != nil {
+			return err
+		}
 		if len(c.part) > 0 {
 			c.rows++
-			return true
+			return nil
 		}
 	}
 }

@@ -17,7 +17,7 @@ func (s *Store) Snapshot(ctx context.Context) (store.Snapshot, error) {
 	}
 	defer s.mu.Unlock()
 	now := s.nowLocked()
-	frozen := New(Options{Clock: func() int64 { return now }, Logger: s.log})
+	frozen := New(Options{Clock: func() int64 { return now }, Backtracking: s.backtracking, Logger: s.log})
 	for name, t := range s.mu.tables {
 		c := *t
 		c.info = cloneInfo(t.info)

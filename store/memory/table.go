@@ -111,15 +111,12 @@ func merge(old, added []cell.Cell) []cell.Cell {
 	return merged
 }
 
-// ofFamily gives the part of a row's cells that is of one family.
+// ofFamily gives the part of a row's cells that is of one family: they stand
+// together.
 func ofFamily(cells []cell.Cell, family string) []cell.Cell {
-	var part []cell.Cell
-	for _, c := range cells {
-		if string(c.Family) == family {
-			part = append(part, c)
-		}
-	}
-	return part
+	from := find(cells, 0, func(c *cell.Cell) bool { return string(c.Family) >= family })
+	to := find(cells, from, func(c *cell.Cell) bool { return string(c.Family) != family })
+	return cells[from:to:to]
 }
 
 func cloneCells(cells []cell.Cell) []cell.Cell {

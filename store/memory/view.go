@@ -2,6 +2,7 @@ package memory
 
 import (
 	"bytes"
+	"math"
 	"slices"
 
 	"github.com/cellardb/cellar/cell"
@@ -124,9 +125,23 @@ func (v *view) raw(cells []cell.Cell) []cell.Cell {
 }
 
 // readRow gives the cells of a row that a read wants, in their order. They are
-// the table's own.
-func (t *table) readRow(cells []cell.Cell, read *cell.Read, raw bool, now int64) []cell.Cell {
-	var shown []cell.Cell
+// the table's own, but for values that a filter has changed.
+func (t *table) readRow(cells []cell.Cell, read *cell.Read, f *filtering, raw bool, now int64) ([]cell.Cell, error) {
+	if f != nil {
+		return f.row(t.shown(cells, read, raw, now), read)
+	}
+	var wanted []cell.Cell
+	for _, part := range t.shown(cells, read, raw, now) {
+		wanted = append(wanted, cut(part, read.StoreOffset, read.StoreLimit)...)
+	}
+	return wanted, nil
+}
+
+// shown gives the cells of a row that a read shows, family by family. Where
+// there is a filter, it comes before the read's own number of versions: shown
+// then has as many as the family keeps, of a raw read all.
+func (t *table) shown(cells []cell.Cell, read *cell.Read, raw bool, now int64) [][]cell.Cell {
+	var shown [][]cell.Cell
 	for i := range t.info.Schema.Families {
 		f := &t.info.Schema.Families[i]
 		sel, ok := read.Selected([]byte(f.Name))
@@ -134,16 +149,18 @@ func (t *table) readRow(cells []cell.Cell, read *cell.Read, raw bool, now int64)
 			continue
 		}
 		v := view{family: f, within: read.RangeOf(sel), versions: read.Versions(), now: now}
+		if read.Filter != nil {
+			v.versions = math.MaxInt
+		}
 		if sel != nil {
 			v.qualifiers = sel.Qualifiers
 		}
 		part := ofFamily(cells, f.Name)
 		if raw {
-			part = v.raw(part)
+			shown = append(shown, v.raw(part))
 		} else {
-			part = v.visible(part)
+			shown = append(shown, v.visible(part))
 		}
-		shown = append(shown, cut(part, read.StoreOffset, read.StoreLimit)...)
 	}
 	return shown
 }
@@ -164,9 +181,10 @@ func (t *table) newest(cells []cell.Cell, family, qualifier []byte, within cell.
 		Select: []cell.FamilySelect{{Family: family, Qualifiers: [][]byte{qualifier}}},
 		Within: within,
 	}
-	found := t.readRow(cells, &read, false, now)
-	if len(found) == 0 {
-		return nil
+	for _, found := range t.shown(cells, &read, false, now) {
+		if len(found) > 0 {
+			return &found[0]
+		}
 	}
-	return &found[0]
+	return nil
 }
