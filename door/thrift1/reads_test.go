@@ -1,6 +1,7 @@
 package thrift1
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -158,5 +159,53 @@ func TestColumnsAreAMap(t *testing.T) {
 	}
 	if &asMap(row[3:])[0] != &row[3] {
 		t.Error("columns that are in order were copied")
+	}
+	if n := len(asMap(row[:3])); n != 2 {
+		t.Errorf("two columns, one of them twice, became %d", n)
+	}
+}
+
+func TestSelections(t *testing.T) {
+	many := [][]byte{}
+	for i := range 100 {
+		many = append(many, fmt.Appendf(nil, "f%d:q", i))
+	}
+	for i := range 100 {
+		many = append(many, fmt.Appendf(nil, "f%d:p", i))
+	}
+	var sel selection
+	for range 2 { // its memory is used again
+		if got := sel.set(many); len(got) != 100 || len(got[99].Qualifiers) != 2 || string(got[99].Family) != "f99" {
+			t.Errorf("100 families became %d", len(got))
+		}
+		for _, c := range []struct{ columns, want string }{
+			{"", "[]"},
+			{"a", "[a]"},
+			{"a:x b a:", "[a: a:x b]"},
+			{"a:z a:x a:z a:y a:x", "[a:x a:y a:z]"},
+			{"a:x a", "[a]"},
+			{"a a:x", "[a:x]"},
+			{"a:x a a:y", "[a:y]"},
+		} {
+			var columns [][]byte
+			for f := range strings.FieldsSeq(c.columns) {
+				columns = append(columns, []byte(f))
+			}
+			got := []string{}
+			for _, f := range sel.set(columns) {
+				for _, q := range f.Qualifiers {
+					got = append(got, string(f.Family)+":"+string(q))
+				}
+				if f.Qualifiers == nil {
+					got = append(got, string(f.Family))
+				}
+			}
+			if fmt.Sprint(got) != c.want {
+				t.Errorf("%q selects %v, want %s", c.columns, got, c.want)
+			}
+		}
+	}
+	if sel.set(nil) != nil {
+		t.Error("no columns must be all columns")
 	}
 }

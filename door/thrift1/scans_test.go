@@ -309,6 +309,7 @@ func allOf(p *peer, scan fields, asked func(round int) int32, failed ...*int) (r
 type flaky struct {
 	store.Store
 	opened, closed int
+	scans          []cell.Scan
 }
 
 type flakyScanner struct {
@@ -320,6 +321,7 @@ type flakyScanner struct {
 func (f *flaky) Scan(ctx context.Context, table string, scan *cell.Scan) (store.Scanner, error) {
 	s, err := f.Store.Scan(ctx, table, scan)
 	f.opened++
+	f.scans = append(f.scans, *scan)
 	return &flakyScanner{Scanner: s, f: f}, err
 }
 
@@ -349,6 +351,39 @@ func TestAScanThatFailedStaysFailed(t *testing.T) {
 	p.expect("scannerClose", fields{1: int32(0)}, "void")
 	if f.opened != 1 || f.closed != 1 {
 		t.Errorf("%d scanners were opened, %d closed", f.opened, f.closed)
+	}
+}
+
+// What a scan says is kept by the scanner: the bytes of the call are overwritten
+// by the next ones.
+func TestScannersKeepTheirOwnBytes(t *testing.T) {
+	f := &flaky{Store: memory.New(memory.Options{})}
+	d := openDoor(t, Options{Store: f}, door.Options{})
+	tenRows(d)
+	for _, form := range forms {
+		p := d.dial(form)
+		scan := fields{1: "r3", 2: "r5", 4: list{"cf:q", "cg"}, 7: int32(4), 10: false}
+		id := p.call("scannerOpenWithScan", fields{1: "t", 2: scan}).(int32)
+		p.expect("getRows", fields{1: "t", 2: repeat("zzzzzzzzzzzz", 50)}, "[]")
+		p.expect("scannerGetList", getList(id, 2), "[r3{cf:q=v3@4} r4{cf:q=v4@5}]")
+		s := f.scans[len(f.scans)-1]
+		got := fmt.Sprintf("%s %s %d %v %s:%s %s:%s", s.Start, s.Stop, s.Batch, s.SkipCache,
+			s.Select[0].Family, s.Select[0].Qualifiers, s.Select[1].Family, s.Select[1].Qualifiers)
+		if got != "r3 r5 4 true cf:[q] cg:[]" || s.Select[1].Qualifiers != nil {
+			t.Errorf("%s: the scan became %s", form, got)
+		}
+	}
+}
+
+// getRowOrBefore reads by a scan of one row, and closes it.
+func TestGetRowOrBeforeClosesItsScan(t *testing.T) {
+	f := &flaky{Store: memory.New(memory.Options{})}
+	d := openDoor(t, Options{Store: f}, door.Options{})
+	tenRows(d)
+	p := d.dial(forms[0])
+	p.expect("getRowOrBefore", fields{1: "t", 2: "r5x", 3: "cf"}, "[v5@6]")
+	if f.opened != 1 || f.closed != 1 || f.scans[0].Limit != 1 {
+		t.Errorf("%d scans opened, %d closed, limit %d", f.opened, f.closed, f.scans[0].Limit)
 	}
 }
 

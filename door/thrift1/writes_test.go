@@ -155,10 +155,32 @@ func TestC16_FamilyInTheWrongCaseAndUnknownNamespace(t *testing.T) {
 	})
 }
 
+// Of a mutateRow the Delete is one operation to HBase's client, the Put a batch
+// of one: they are worded apart.
+func TestTheTwoHalvesOfMutateRowFailApart(t *testing.T) {
+	const family = "org.apache.hadoop.hbase.regionserver.NoSuchColumnFamilyException: Column family no does not exist in table 't'"
+	mutate := func(m ...any) fields { return fields{1: "t", 2: "r", 3: list(m), 4: int64(5)} }
+	walk(t, func(d *testDoor) {
+		oneTable(d)
+		d.put("t", "r cf:old 1 o")
+	}, []step{
+		{"mutateRowTs", mutate(del("no:x"), put("cf:a", "not reached")), "IOError: " + family},
+		{"getRow", fields{1: "t", 2: "r"}, "[r{cf:old=o@1}]"},
+		{"mutateRowTs", mutate(del("cf:old"), put("no:a", "1")), "IOError: org.apache.hadoop.hbase.client.RetriesExhaustedWithDetailsException: Failed 1 action: " + family + ": 1 time, servers with issues: null"},
+		{"getRow", fields{1: "t", 2: "r"}, "[]"},
+	})
+}
+
 // recorder remembers what was applied.
 type recorder struct {
 	store.Store
 	applied [][]cell.Mutation
+	checked []cell.Durability
+}
+
+func (r *recorder) CheckAndMutate(ctx context.Context, table string, c *cell.Check, m *cell.Mutation) (bool, []cell.Cell, error) {
+	r.checked = append(r.checked, m.Durability)
+	return r.Store.CheckAndMutate(ctx, table, c, m)
 }
 
 func (r *recorder) Apply(ctx context.Context, table string, batch []cell.Mutation) ([][]cell.Cell, error) {
@@ -201,5 +223,10 @@ func TestWriteToWALIsTheDurability(t *testing.T) {
 	p.call("mutateRow", fields{1: "t", 2: "r", 3: list{flag(put("cf:a", "1"), false), flag(del("cf:b"), true)}})
 	if len(r.applied) != 4 || r.applied[2][0].Durability != cell.SyncWAL || r.applied[3][0].Durability != cell.SkipWAL {
 		t.Errorf("mutateRow: %+v", r.applied[2:])
+	}
+	p.call("checkAndPut", fields{1: "t", 2: "r", 3: "cf:none", 6: put("cf:p", "1")})
+	p.call("checkAndPut", fields{1: "t", 2: "r", 3: "cf:none", 6: flag(put("cf:p", "1"), false)})
+	if len(r.checked) != 2 || r.checked[0] != cell.SyncWAL || r.checked[1] != cell.SkipWAL {
+		t.Errorf("checkAndPut: %v", r.checked)
 	}
 }
