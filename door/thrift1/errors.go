@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/cellardb/cellar/cell"
+	"github.com/cellardb/cellar/cell/filter"
 	"github.com/cellardb/cellar/door"
 	"github.com/cellardb/cellar/store"
 )
@@ -83,6 +84,8 @@ type rule struct {
 func rules() []rule {
 	return []rule{
 		{err: cell.ErrNoFamilies, class: classDoNotRetry, text: argumentText},
+		{err: filter.ErrIncompatible, class: "org.apache.hadoop.hbase.filter.IncompatibleFilterException", text: argumentText},
+		{err: filter.ErrTooSlow, class: classDoNotRetry},
 		{err: cell.ErrIllegalArgument, kind: kindIA, class: classIllegal, text: argumentText},
 		{err: store.ErrTableNotFound, class: classTableNotFound, text: notFoundText},
 		{err: store.ErrTableExists, kind: kindExists, text: func(*session, error) string { return "table name already in use" }},

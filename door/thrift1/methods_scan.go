@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/cellardb/cellar/cell"
+	"github.com/cellardb/cellar/cell/filter"
 	"github.com/cellardb/cellar/internal/wire/thrift"
 )
 
@@ -43,8 +44,9 @@ func (s *session) scannerOpenWithPrefix() error {
 
 func (s *session) scannerOpenWithScan() error {
 	a := &s.args.scan
-	if len(a.filter) > 0 {
-		return noFilters(a.filter)
+	passes, err := parseFilter(a.filter)
+	if err != nil {
+		return err
 	}
 	return s.open(&cell.Scan{
 		Range:    cell.Range{Start: a.start, Stop: a.stop},
@@ -52,14 +54,25 @@ func (s *session) scannerOpenWithScan() error {
 		Batch:    int(max(a.batch, 0)),
 		Read: cell.Read{
 			Select: s.columns.set(a.columns), Within: timeBefore(a.timestamp, a.timed), SkipCache: a.skipCache,
+			Filter: passes,
 		},
 	}, a.sorted)
 }
 
-// noFilters refuses a filter: to ignore it would be to answer other rows than
-// were asked for.
-func noFilters(filter []byte) error {
-	return ioError(classUnsupported, "filters are not supported by this server version: %s", cell.Printable(filter))
+// parseFilter reads a filter string; none is no filter. The filter keeps none of
+// the request's bytes.
+func parseFilter(text []byte) (cell.Filter, error) {
+	if len(text) == 0 {
+		return nil, nil
+	}
+	f, err := filter.Parse(bytes.Clone(text))
+	if err != nil {
+		return nil, err
+	}
+	// What is wrong with its arguments is said now, not by the first fetch.
+	// Whether the engine can backtrack is the engine's to say.
+	_, err = filter.New(f, filter.Options{Backtracking: func(string) (filter.Matcher, error) { return nil, nil }})
+	return f, err
 }
 
 func (s *session) scannerGet() error { return s.fetch(1) }

@@ -90,6 +90,10 @@ func sizeOf(scan *cell.Scan) int {
 			n += each + len(q)
 		}
 	}
+	if scan.Filter != nil {
+		// Parsed, it is some times its text.
+		n += 8 * len(scan.Filter.String())
+	}
 	return n
 }
 

@@ -196,16 +196,6 @@ func TestScannersOpenOnWhatIsMissing(t *testing.T) {
 	})
 }
 
-// A filter is refused by name, on a live connection: it must never be ignored.
-func TestC14_FiltersAreRefusedByName(t *testing.T) {
-	var steps []step
-	for _, filter := range []string{"RowFilter(RegexStringComparator, '^a')", "NoSuchFilter('x')", "PrefixFilter('a'", "KeyOnlyFilter()"} {
-		steps = append(steps, step{"scannerOpenWithScan", fields{1: "t", 2: fields{6: filter}},
-			"IOError: java.lang.UnsupportedOperationException: filters are not supported by this server version: " + filter})
-	}
-	walk(t, tenRows, append(steps, step{"isTableEnabled", fields{1: "t"}, "true"}))
-}
-
 func TestScannersAreLimited(t *testing.T) {
 	d := openDoor(t, Options{MaxScanners: 2}, door.Options{})
 	tenRows(d)

@@ -26,6 +26,9 @@ type collection struct {
 	pause func(context.Context) error
 	// decided, if set, is called after the decision and before the act.
 	decided func()
+	// judged, if set, is called before the deletes are applied, with the rows
+	// locked.
+	judged func()
 
 	rows    [][]byte // prefixes of rows that had garbage when they were looked at
 	cells   int      // that garbage
@@ -129,6 +132,9 @@ func (c *collection) sweep(rows [][]byte, from []byte) (done int, next []byte, e
 	done, next, err = c.fill(b, it, rows, from)
 	if err = closeWith(it, err); err != nil || b.Empty() {
 		return done, next, closeBatch(b, err)
+	}
+	if c.judged != nil {
+		c.judged()
 	}
 	c.removed += int(b.Count())
 	// Losing the batch in a crash brings nothing back that a read would see.

@@ -101,7 +101,7 @@ func TestJanitorFindsGarbage(t *testing.T) {
 		{"surplus versions", versionsFamily(2), []func(*cell.Mutation){put("a", 1), put("a", 2), put("a", 3), put("b", 1)}, 0, "r:a@3 r:a@2 r:b@1 "},
 		{"masked cells and their marker", versionsFamily(3), []func(*cell.Mutation){put("a", 1), put("a", 2), put("a", 3), func(m *cell.Mutation) { m.DeleteColumn([]byte("f"), []byte("a"), 2) }}, 0, "r:a@3 "},
 		{"a family marker after what it masks", versionsFamily(3), []func(*cell.Mutation){put("a", 1), put("b", 2), put("c", 9), func(m *cell.Mutation) { m.DeleteFamily([]byte("f"), 5) }}, 0, "r:c@9 "},
-		{"expired cells", ttl(10), []func(*cell.Mutation){put("a", 900_000), put("b", 1_005_000)}, 12_000, "r:b@1005000 "},
+		{"expired cells", ttl(10), []func(*cell.Mutation){put("a", 1_000_000), put("b", 1_005_000)}, 12_000, "r:b@1005000 "},
 		{"not yet expired", ttl(10), []func(*cell.Mutation){put("a", 995_000), put("b", 1_005_000)}, 5_000, "r:a@995000 r:b@1005000 "},
 		{"own time to live", versionsFamily(1), []func(*cell.Mutation){put("a", 1_000_000), func(m *cell.Mutation) { m.TTL = 5_000 }}, 5_001, ""},
 		{"kept deleted cells stay", kept, []func(*cell.Mutation){put("a", 1), put("a", 2), func(m *cell.Mutation) { m.DeleteColumn([]byte("f"), []byte("a"), 1) }}, 0, "r:a@2 r:a@1!DeleteColumn r:a@1 "},
@@ -178,6 +178,21 @@ func TestJanitorNeverRemovesWhatBecameVisible(t *testing.T) {
 	lower, upper := familyBounds(table.id, 1)
 	if err := c.run(context.Background(), lower, upper); err != nil {
 		t.Fatal(err)
+	}
+	// Between the second decision and the act no one can write to the row.
+	mustApply(t, s, "t", *cell.NewMutation(row).Put([]byte("f"), []byte("q"), 0, []byte("surplus")))
+	held := 0
+	c = collection{s: s, t: table, family: table.layout.families[0], judged: func() {
+		held++
+		if s.rows.locks[s.rows.of(table.id, row)].TryRLock() {
+			t.Error("the row is not locked")
+		}
+		if table.mu.TryLock() {
+			t.Error("the table is not held")
+		}
+	}}
+	if err := c.run(context.Background(), lower, upper); err != nil || held != 1 {
+		t.Fatalf("acted %d times: %v", held, err)
 	}
 	var r cell.Result
 	if err := s.Get(context.Background(), "t", &cell.Get{Row: row}, &r); err != nil || len(r.Cells) != 1 || string(r.Cells[0].Value) != "acknowledged" {
