@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"net"
 	"testing"
 )
@@ -58,3 +59,20 @@ func TestLimitListener(t *testing.T) {
 		t.Errorf("%d clients", len(clients))
 	}
 }
+
+// An accept that fails, for example for want of descriptors, takes no slot.
+func TestLimitListener_failsWithoutTakingASlot(t *testing.T) {
+	l := limitListener(failing{}, 1)
+	for range 3 {
+		if _, err := l.Accept(); err == nil {
+			t.Error("no error")
+		}
+		if n := len(l.(*limitedListener).slots); n != 0 {
+			t.Fatalf("%d slots are taken", n)
+		}
+	}
+}
+
+type failing struct{ net.Listener }
+
+func (failing) Accept() (net.Conn, error) { return nil, errors.New("no descriptors") }

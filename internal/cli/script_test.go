@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"golang.org/x/sys/unix"
 
 	"github.com/cellardb/cellar/server"
 )
@@ -32,7 +33,8 @@ func TestMain(m *testing.M) {
 //
 //	busy VAR         takes a port for the time of the script; its address is $VAR
 //	ready DIR        waits until the server on a data folder is ready
-//	gone DIR         waits until no server is on the folder
+//	gone DIR         waits until no server is on the folder, which may be a glob
+//	detached DIR     the server on the folder has left this terminal
 //	sigkill DIR      kills the server on the folder
 //	sigterm DIR      asks it to stop
 //	halfframe ADDR   leaves a request at a door that never arrives whole
@@ -59,6 +61,7 @@ func TestScripts(t *testing.T) {
 			"busy":      busy,
 			"ready":     ready,
 			"gone":      gone,
+			"detached":  detached,
 			"sigkill":   func(ts *testscript.TestScript, _ bool, args []string) { sendSignal(ts, args, syscall.SIGKILL) },
 			"sigterm":   func(ts *testscript.TestScript, _ bool, args []string) { sendSignal(ts, args, syscall.SIGTERM) },
 			"address":   address,
@@ -105,10 +108,24 @@ func killLeft(dir string) {
 
 func gone(ts *testscript.TestScript, _ bool, args []string) {
 	dir := ts.MkAbs(one(ts, args))
+	if found, err := filepath.Glob(dir); err == nil && len(found) == 1 {
+		dir = found[0]
+	}
+	ts.Defer(func() { killLeft(dir) })
 	poll(ts, "a server is still on "+dir, func() bool {
 		_, err := server.FindRunning(dir)
 		return errors.Is(err, server.ErrNotRunning)
 	})
+}
+
+func detached(ts *testscript.TestScript, _ bool, args []string) {
+	r, err := server.FindRunning(ts.MkAbs(one(ts, args)))
+	ts.Check(err)
+	sid, err := unix.Getsid(r.PID)
+	ts.Check(err)
+	if sid != r.PID {
+		ts.Fatalf("process %d is in the session %d", r.PID, sid)
+	}
 }
 
 func sendSignal(ts *testscript.TestScript, args []string, signal syscall.Signal) {
