@@ -174,6 +174,8 @@ func TestAnnouncedSizes(t *testing.T) {
 	f("map of negative size", binary+"0d 0001 0b 0b ffffffff", ErrProtocol)
 	f("map of nothing known", binary+"0d 0001 01 0b 00000001", ErrProtocol)
 	f("map, compact", compact+"1b ffff03 88", ErrTooLarge)
+	f("map to nothing known", binary+"0d 0001 0b 05 00000001", ErrProtocol)
+	f("map to nothing known, compact", compact+"1b 01 8d", ErrProtocol)
 	f("map of nothing known, compact", compact+"1b 01 08", ErrProtocol)
 	f("field of no type", binary+"05 0001", ErrProtocol)
 	f("field of type 16", binary+"10 0001", ErrProtocol)
@@ -305,7 +307,11 @@ func TestValuesStay(t *testing.T) {
 			_, n := r.List()
 			got := make([][]byte, 0, len(want[m]))
 			for range n {
-				got = append(got, r.Binary())
+				v := r.Binary()
+				if cap(v) != len(v) {
+					t.Fatalf("a value of %d bytes has room for %d", len(v), cap(v))
+				}
+				got = append(got, v)
 			}
 			r.Field()
 			if r.Err() != nil || !slices.EqualFunc(got, want[m], bytes.Equal) {
@@ -379,7 +385,7 @@ func TestBudget(t *testing.T) {
 	}
 
 	// Charge counts what the caller allocates, until the next message.
-	r = NewReader(bytes.NewReader(bytes.Repeat(unhex(t, "82 21 05 01 6d 00"), 2)), Limits{Grow: func(n int) error {
+	r = NewReader(bytes.NewReader(bytes.Repeat(unhex(t, "82 21 05 01 6d 00"), 3)), Limits{Grow: func(n int) error {
 		if n > left {
 			return refused
 		}
@@ -392,8 +398,10 @@ func TestBudget(t *testing.T) {
 	if err := r.Charge(40 << 10); err != nil || left != 10<<10 {
 		t.Errorf("charge: %v, %d left", err, left)
 	}
-	if _, err := read(r); err != nil || left != 50<<10 {
-		t.Errorf("next: %v, %d left", err, left)
+	for range 2 {
+		if _, err := read(r); err != nil || left != 50<<10 {
+			t.Errorf("next: %v, %d left", err, left)
+		}
 	}
 	if err := r.Charge(51 << 10); err != refused || r.Err() != refused {
 		t.Errorf("charge beyond: %v, %v", err, r.Err())
@@ -500,7 +508,7 @@ func TestPipelined(t *testing.T) {
 		one := unhex(t, g.hex)
 		want, _ := read(NewReader(bytes.NewReader(one), Limits{}))
 		src := &counting{Reader: bytes.NewReader(bytes.Repeat(one, 1000))}
-		r := NewReader(src, Limits{})
+		r := NewReader(src, Limits{Grow: func(int) error { t.Errorf("%s: small messages need more than the first piece", g.name); return nil }})
 		for i := range 1000 {
 			if got, err := read(r); got != want || err != nil {
 				t.Fatalf("%s, message %d: %s, %v", g.name, i, got, err)
@@ -544,6 +552,7 @@ func TestSourceErrors(t *testing.T) {
 		t.Error("values after an error")
 	}
 	r.Skip(Struct)
+	r.Skip(Type(99))
 	if r.Err() != broken {
 		t.Errorf("error %v", r.Err())
 	}
@@ -555,6 +564,233 @@ func TestSourceErrors(t *testing.T) {
 type silent struct{}
 
 func (silent) Read([]byte) (int, error) { return 0, nil }
+
+// TestNothingIsReadAfterAnError: not even what has arrived.
+func TestNothingIsReadAfterAnError(t *testing.T) {
+	for _, message := range []string{
+		"80010001 00000001 6d 00000005 0f 0001 05 00000001 0101010101010101010101010101010101010101",
+		"82 21 05 01 6d 19 1d 0101010101010101010101010101010101010101",
+	} {
+		r := NewReader(bytes.NewReader(unhex(t, message)), Limits{})
+		if _, err := r.Next(); err != nil {
+			t.Fatal(err)
+		}
+		r.StructBegin()
+		r.Field()
+		if _, n := r.List(); n != 0 || !errors.Is(r.Err(), ErrProtocol) {
+			t.Fatalf("%d elements, %v", n, r.Err())
+		}
+		first := r.Err()
+		typ, _ := r.Field()
+		if v := []any{typ, r.Bool(), r.Byte(), r.I16(), r.I32(), r.I64(), r.Double(), len(r.Binary())}; fmt.Sprint(v) != "[stop false 0 0 0 0 0 0]" {
+			t.Errorf("values %v", v)
+		}
+		if r.Err() != first || r.Charge(1) != first {
+			t.Errorf("%v became %v", first, r.Err())
+		}
+	}
+}
+
+// TestLaterMessagesAreChecked like the first.
+func TestLaterMessagesAreChecked(t *testing.T) {
+	const plain, framed = "80010001 00000001 6d 00000005 00", "0000000e 80010001 00000001 6d 00000005 00"
+	f := func(bytesHex, want string) {
+		t.Helper()
+		r := NewReader(bytes.NewReader(unhex(t, bytesHex)), Limits{MaxMessage: 1 << 16})
+		if _, err := read(r); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Next(); err == nil || err.Error() != want {
+			t.Errorf("%s:\n got %v\nwant %s", bytesHex, err, want)
+		}
+	}
+	f(framed+"00010001 8001", "thrift: frame of 65537 exceeds the limit: 65536 are left")
+	f(framed+"47455420", `thrift: expected a frame, got "GET "`)
+	f(framed+"80010001", `thrift: expected a frame, got 80 01 00 01`)
+	f(framed+"00000000", "thrift: expected a message header within the 0 bytes left of the frame, got 4")
+	f(plain+"47455420", `thrift: expected a binary message (8001, or a method name), got "GET "`)
+	f(plain+"80020001", `thrift: expected a binary message (8001), got 80 02 00 01`)
+	f("82 21 05 01 6d 00"+"80010001", `thrift: expected a compact message (82, version 1), got 80 01 00 01`)
+}
+
+// TestLeftInTheMiddle: of a framed message, whose state is none of the next's.
+func TestLeftInTheMiddle(t *testing.T) {
+	for _, p := range []Protocol{Binary, Compact} {
+		var w Writer
+		w.Reset(p, true)
+		for range 50 {
+			w.Message("m", Call, 1)
+			w.StructBegin()
+			w.Field(List, 1)
+			w.List(Bool, 1)
+			w.Bool(false)
+			w.Field(Struct, 5)
+			w.StructBegin()
+			w.BoolField(3, true)
+			w.StructEnd()
+			w.StructEnd()
+			w.MessageEnd()
+		}
+		r := NewReader(bytes.NewReader(w.Bytes()), Limits{MaxDepth: 4})
+		for i := range 50 {
+			if _, err := r.Next(); err != nil {
+				t.Fatal(err)
+			}
+			r.StructBegin()
+			_, one := r.Field()
+			_, n := r.List()
+			v := r.Bool()
+			_, five := r.Field()
+			r.StructBegin()
+			if typ, three := r.Field(); typ != Bool || one != 1 || n != 1 || v || five != 5 || three != 3 || len(r.ids) > 2 {
+				t.Fatalf("%s, message %d: fields %d %d %d, list of %d, %v, %v", p, i, one, five, three, n, v, r.Err())
+			}
+		}
+	}
+}
+
+// TestManyValuesSideBySide are not deep.
+func TestManyValuesSideBySide(t *testing.T) {
+	for _, p := range []Protocol{Binary, Compact} {
+		var w Writer
+		w.Reset(p, false)
+		w.Message("m", Call, 1)
+		w.StructBegin()
+		for range 100 {
+			w.Field(List, 1)
+			w.List(Struct, 1)
+			w.StructBegin()
+			w.Field(Map, 2)
+			w.Map(String, String, 1)
+			w.String("a")
+			w.String("b")
+			w.StructEnd()
+		}
+		w.StructEnd()
+		for name, f := range map[string]func(r *Reader){"read": func(r *Reader) { dump(r, Header{}) }, "skipped": func(r *Reader) { r.Skip(Struct) }} {
+			r := NewReader(bytes.NewReader(w.Bytes()), Limits{MaxDepth: 4})
+			if _, err := r.Next(); err != nil {
+				t.Fatal(err)
+			}
+			if f(r); r.Err() != nil || r.Buffered() != 0 {
+				t.Errorf("%s %s: %v, %d bytes left", p, name, r.Err(), r.Buffered())
+			}
+		}
+	}
+}
+
+// writeLeast writes the shortest value of a type.
+func writeLeast(w *Writer, t Type) {
+	switch t {
+	case Bool:
+		w.Bool(false)
+	case Byte:
+		w.Byte(0)
+	case I16:
+		w.I16(0)
+	case I32:
+		w.I32(0)
+	case I64:
+		w.I64(0)
+	case Double:
+		w.Double(0)
+	case String:
+		w.String("")
+	case Struct:
+		w.StructBegin()
+		w.StructEnd()
+	case Map:
+		w.Map(Byte, Byte, 0)
+	case Set, List:
+		w.List(Byte, 0)
+	}
+}
+
+// TestAsManyElementsAsFit: a number of the shortest elements that just fit is
+// believed, one more is not; and what is skipped ends where it ends.
+func TestAsManyElementsAsFit(t *testing.T) {
+	const n = 500
+	ran := 0
+	for _, p := range []Protocol{Binary, Compact} {
+		for _, key := range append([]Type{Stop}, makerTypes...) { // Stop: a list
+			for _, elem := range makerTypes {
+				var w Writer
+				w.Reset(p, false)
+				write := func(announced int) {
+					w.Message("m", Call, 1)
+					w.StructBegin()
+					if key == Stop {
+						w.Field(List, 1)
+						w.List(elem, announced)
+					} else {
+						w.Field(Map, 1)
+						w.Map(key, elem, announced)
+					}
+					for range n {
+						writeLeast(&w, key)
+						writeLeast(&w, elem)
+					}
+				}
+				write(n)
+				fits := bytes.Clone(w.Bytes())
+				whole := append(bytes.Clone(fits), 0)
+				f := func(b []byte, limit int, want error) {
+					t.Helper()
+					r := NewReader(bytes.NewReader(b), Limits{MaxMessage: limit})
+					if _, err := r.Next(); err != nil {
+						t.Fatal(err)
+					}
+					if r.Skip(Struct); !errors.Is(r.Err(), want) || want == nil && r.Buffered() != 0 {
+						t.Errorf("%s, %s to %s, limit %d of %d: %v, want %v; %d bytes left", p, key, elem, limit, len(b), r.Err(), want, r.Buffered())
+					}
+					ran++
+				}
+				f(whole, len(whole), nil)
+				f(fits, len(fits), ErrTooLarge) // for the stop
+				w.Reset(p, false)
+				write(n + 1)
+				if announced := w.Bytes(); len(announced) == len(fits) {
+					// Refused at once, before the elements are read.
+					short := announced[:len(announced)-n]
+					f(short, len(announced), ErrTooLarge)
+				}
+			}
+		}
+	}
+	if ran != 2*12*11*3 {
+		t.Errorf("%d cases ran", ran)
+	}
+}
+
+// TestBeginningOfTheNextMessage: it moves to the first piece, so that a large
+// one is given back.
+func TestBeginningOfTheNextMessage(t *testing.T) {
+	var w Writer
+	w.Message("m", Call, 1)
+	w.StructBegin()
+	w.Field(String, 1)
+	w.Binary(make([]byte, 100000))
+	w.StructEnd()
+	size := w.Len()
+	writeCall(&w)
+	writeCall(&w)
+	held := 0
+	r := NewReader(bytes.NewReader(w.Bytes()), Limits{Grow: func(n int) error { held += n; return nil }})
+	if h, err := r.Next(); err != nil || string(h.Name) != "m" {
+		t.Fatal(err)
+	}
+	if r.Skip(Struct); held == 0 && size > 2*smallestPiece {
+		t.Error("the large message took nothing")
+	}
+	for range 2 {
+		if got, err := read(r); got != `call getRow 7 {1:string "t\xff" 3:map{}}` || err != nil {
+			t.Errorf("%s, %v", got, err)
+		}
+		if held != 0 {
+			t.Errorf("%d bytes are held for the next message", held)
+		}
+	}
+}
 
 // TestIdleConnectionsHoldLittle: after a large message, and with nothing more
 // there, a Reader holds its first piece only.

@@ -48,20 +48,20 @@ func (w *Writer) Len() int { return len(w.buf) }
 
 // Mark is a place in what a Writer wrote; see Truncate.
 type Mark struct {
-	at, frame, depth int
-	last             int16
+	at, depth int
+	last      int16
 }
 
 // Mark remembers the place that the Writer is at.
 func (w *Writer) Mark() Mark {
-	return Mark{at: len(w.buf), frame: w.frame, depth: len(w.ids), last: w.last}
+	return Mark{at: len(w.buf), depth: len(w.ids), last: w.last}
 }
 
 // Truncate takes back everything after m, so that another value or message can
 // be written in its place. The struct in which m was taken must not have ended
 // since (a mark between two messages is always good).
 func (w *Writer) Truncate(m Mark) {
-	w.buf, w.frame, w.ids, w.last = w.buf[:m.at], m.frame, w.ids[:m.depth], m.last
+	w.buf, w.ids, w.last = w.buf[:m.at], w.ids[:m.depth], m.last
 	w.boolPending = false
 }
 

@@ -3,6 +3,8 @@ package thrift
 import (
 	"bytes"
 	"fmt"
+	"math"
+	"strings"
 	"testing"
 )
 
@@ -60,12 +62,15 @@ func TestTruncate(t *testing.T) {
 		w.Field(Bool, 8) // its value never comes
 
 		w.Truncate(inside)
-		w.Field(Struct, 6)
+		w.Field(Struct, 12) // the ids that were taken back do not count
 		w.StructBegin()
-		w.Field(String, 1)
-		w.String("sorry")
+		w.Field(Set, 1)
+		w.List(Bool, 1)
+		w.Bool(true) // nor does the boolean field
 		w.StructEnd()
-		w.BoolField(7, true)
+		w.Field(String, 14)
+		w.String("sorry")
+		w.BoolField(15, true)
 		w.StructEnd()
 		w.MessageEnd()
 
@@ -76,7 +81,10 @@ func TestTruncate(t *testing.T) {
 		w.StructBegin()
 		w.Truncate(before)
 		(&AppException{Code: 6, Message: "x"}).Write(w, "third", 3)
-		readAll(t, w, `reply first 1 {}`, `reply second 2 {5:i32 5 6:struct{1:string "sorry"} 7:bool true}`,
+		if len(w.ids) != 0 {
+			t.Errorf("%d structs are open", len(w.ids))
+		}
+		readAll(t, w, `reply first 1 {}`, `reply second 2 {5:i32 5 12:struct{1:set[true]} 14:string "sorry" 15:bool true}`,
 			`exception third 3 {1:string "x" 2:i32 6}`)
 	})
 }
@@ -181,11 +189,12 @@ func TestResetKeepsMemory(t *testing.T) {
 	w.StructBegin()
 	w.Field(I32, 5)
 	w.Field(Bool, 6)
+	w.StructBegin()
 	w.buf = append(w.buf, make([]byte, 1000)...)
 	had := cap(w.buf)
 	w.Reset(Binary, false)
-	if cap(w.buf) != had || w.Len() != 0 {
-		t.Errorf("capacity %d of %d, length %d", cap(w.buf), had, w.Len())
+	if cap(w.buf) != had || w.Len() != 0 || len(w.ids) != 0 {
+		t.Errorf("capacity %d of %d, length %d, %d structs open", cap(w.buf), had, w.Len(), len(w.ids))
 	}
 	w.Message("m", Call, 1)
 	w.StructBegin()
@@ -198,6 +207,72 @@ func TestResetKeepsMemory(t *testing.T) {
 	w.StructEnd()
 	w.MessageEnd()
 	readAll(t, &w, `call m 1 {1:bool true}`)
+}
+
+// TestFieldIDs: any order of ids, whatever the distance between two.
+func TestFieldIDs(t *testing.T) {
+	ids := []int16{1, 1, 16, 32, 31, 46, 62, -1, 0, 15, math.MaxInt16, math.MinInt16, math.MinInt16 + 15, 5}
+	everyWay(t, func(t *testing.T, w *Writer) {
+		w.Message("m", Call, 1)
+		w.StructBegin()
+		want := "call m 1 {"
+		for i, id := range ids {
+			w.Field(Byte, id)
+			w.Byte(int8(i))
+			w.BoolField(id, i%2 == 0)
+			want += fmt.Sprintf("%d:byte %d %d:bool %v ", id, i, id, i%2 == 0)
+		}
+		w.StructEnd()
+		w.MessageEnd()
+		readAll(t, w, strings.TrimSpace(want)+"}")
+	})
+}
+
+// TestNumbers: the ends of every range, and where an encoding changes its length.
+func TestNumbers(t *testing.T) {
+	numbers := []int64{0, 1, -1, 63, 64, -64, -65, 127, 128, -128, -129, 8191, 8192, -8192, -8193, math.MaxInt16, math.MinInt16,
+		1 << 20, -1 << 20, 1<<27 - 1, 1 << 27, -1 << 27, math.MaxInt32, math.MinInt32, 1 << 40, -1 << 40, math.MaxInt64, math.MinInt64}
+	everyWay(t, func(t *testing.T, w *Writer) {
+		w.Message("m", Call, math.MinInt32)
+		w.StructBegin()
+		for _, n := range numbers {
+			w.Field(Byte, 1)
+			w.Byte(int8(n))
+			w.Field(I16, 2)
+			w.I16(int16(n))
+			w.Field(I32, 3)
+			w.I32(int32(n))
+			w.Field(I64, 4)
+			w.I64(n)
+			w.Field(Double, 5)
+			w.Double(float64(n) / 3)
+		}
+		w.StructEnd()
+		w.MessageEnd()
+		r := NewReader(bytes.NewReader(w.Bytes()), Limits{})
+		if h, err := r.Next(); err != nil || h.Seq != math.MinInt32 {
+			t.Fatal(h, err)
+		}
+		r.StructBegin()
+		for _, n := range numbers {
+			r.Field()
+			b := r.Byte()
+			r.Field()
+			i16 := r.I16()
+			r.Field()
+			i32 := r.I32()
+			r.Field()
+			i64 := r.I64()
+			r.Field()
+			d := r.Double()
+			if b != int8(n) || i16 != int16(n) || i32 != int32(n) || i64 != n || d != float64(n)/3 {
+				t.Errorf("%d: %d %d %d %d %v", n, b, i16, i32, i64, d)
+			}
+		}
+		if typ, _ := r.Field(); typ != Stop || r.Err() != nil {
+			t.Errorf("%v, %v", typ, r.Err())
+		}
+	})
 }
 
 func TestNames(t *testing.T) {
