@@ -77,12 +77,17 @@ func New(cfg Config, o Options) (*Server, error) {
 // Addresses gives where the doors listen, by name, once the server is started.
 func (s *Server) Addresses() map[string]string { return maps.Clone(s.address) }
 
-// Failed is closed when the server cannot go on by itself: a door does not
-// accept any more. Err says why. The server is still to be shut down.
-func (s *Server) Failed() <-chan struct{} { return s.state.failed }
-
-// Err is why Failed was closed.
-func (s *Server) Err() error { return s.state.failure() }
+// Wait returns nil when the context ends, or why the server cannot go on by
+// itself: a door does not accept any more. Either way the server is still to be
+// shut down.
+func (s *Server) Wait(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-s.state.failed:
+		return s.state.failure()
+	}
+}
 
 // Start brings the server up: data folder and ports, HTTP, engine, doors. When
 // it answers an error nothing is left running. The context is of the start

@@ -440,14 +440,13 @@ func TestServer_failsWithADoor(t *testing.T) {
 	s := start(t, testConfig(t), nil)
 	d := newFakeDoor("frail", func(context.Context) error { return nil })
 	add(t, s, d)
-	select {
-	case <-s.Failed():
-		t.Fatal("failed before the door did")
-	default:
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.Wait(over); err != nil {
+		t.Errorf("before the door fails: %v", err)
 	}
 	d.end(errors.New("out of luck"))
-	<-s.Failed()
-	if err := s.Err(); err == nil || err.Error() != "door frail: out of luck" {
+	if err := s.Wait(t.Context()); err == nil || err.Error() != "door frail: out of luck" {
 		t.Errorf("error %v", err)
 	}
 	if code, body := get(t, s, "/readyz", nil); code != http.StatusServiceUnavailable || !strings.Contains(body, "out of luck") {

@@ -80,11 +80,8 @@ func serve(ctx context.Context, cfg server.Config, log io.Writer) error {
 	if err := s.Start(stop); err != nil {
 		return explainStart(err)
 	}
-	select {
-	case <-stop.Done():
-	case <-s.Failed():
-	}
-	return errors.Join(s.Err(), s.Shutdown(abort))
+	failed := s.Wait(stop)
+	return errors.Join(failed, s.Shutdown(abort))
 }
 
 // signalContexts turns signals to stop into contexts: the first, or the end of
