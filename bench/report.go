@@ -1,8 +1,12 @@
 package bench
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -128,6 +132,38 @@ type Document struct {
 	// Command that was run, to run it again.
 	Command string
 	Results []Result // of any number of runs, in the order in which they ran
+}
+
+// WriteFiles writes name.md and name.svg into a folder.
+func (d *Document) WriteFiles(folder, name string) error {
+	var page, picture bytes.Buffer
+	if err := d.WriteMarkdown(&page, name+".svg"); err != nil {
+		return err
+	}
+	if err := d.WriteSVG(&picture); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(folder, name+".md"), page.Bytes(), 0o666); err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, name+".svg"), picture.Bytes(), 0o666); err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	return nil
+}
+
+// ReadJSON reads results that WriteJSON wrote, of one run or of several.
+func ReadJSON(r io.Reader) ([]Result, error) {
+	var results []Result
+	for d := json.NewDecoder(r); ; {
+		var one Result
+		if err := d.Decode(&one); err == io.EOF {
+			return results, nil
+		} else if err != nil {
+			return results, fmt.Errorf("read result %d: %w", len(results)+1, err)
+		}
+		results = append(results, one)
+	}
 }
 
 // WriteMarkdown writes the document. svg is the name of the file beside it that

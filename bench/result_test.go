@@ -5,6 +5,8 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -96,6 +98,41 @@ func TestDocument(t *testing.T) {
 	}
 	if n := strings.Count(b.String(), "<polyline"); n != 3 {
 		t.Errorf("%d plots, want get, load private and load shared", n)
+	}
+}
+
+// TestReportFromJSON: results that were kept give the same report.
+func TestReportFromJSON(t *testing.T) {
+	d := Document{Title: "x", Results: sampleResults()}
+	var kept bytes.Buffer
+	if err := WriteJSON(&kept, d.Results); err != nil {
+		t.Fatal(err)
+	}
+	text := kept.String()
+	again, err := ReadJSON(&kept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := d.WriteFiles(dir, "first"); err != nil {
+		t.Fatal(err)
+	}
+	d.Results = again
+	if err := d.WriteFiles(dir, "second"); err != nil {
+		t.Fatal(err)
+	}
+	for _, ext := range []string{".md", ".svg"} {
+		first, err1 := os.ReadFile(filepath.Join(dir, "first"+ext))
+		second, err2 := os.ReadFile(filepath.Join(dir, "second"+ext))
+		if err := errors.Join(err1, err2); err != nil || !bytes.Equal(bytes.ReplaceAll(first, []byte("first"), []byte("second")), second) || len(first) < 500 {
+			t.Errorf("%s: %v\n%s\n%s", ext, err, first, second)
+		}
+	}
+	if got, err := ReadJSON(strings.NewReader(text + "{")); err == nil || len(got) != 3 || !strings.Contains(err.Error(), "read result 4") {
+		t.Errorf("%d results, %v", len(got), err)
+	}
+	if err := d.WriteFiles(filepath.Join(dir, "none"), "x"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("error %v", err)
 	}
 }
 
