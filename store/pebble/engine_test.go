@@ -1,10 +1,12 @@
 package pebble
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -353,4 +355,34 @@ func TestClosedStore(t *testing.T) {
 	if err := errors.Join(sc.Close(), snap.Close(), s.Close()); err != nil {
 		t.Error(err)
 	}
+}
+
+// A damaged file that a compaction meets is met again and again, by Pebble's
+// way; it costs neither the processor nor the log.
+func TestDamagedFileIsMetAtLeisure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var lines bytes.Buffer
+		w := newDamageWatch(slog.New(slog.NewTextHandler(&lines, nil)))
+		start := time.Now()
+		const times = 1000
+		for range times {
+			w.damaged(pebbledb.DataCorruptionInfo{Path: "000011.sst", Details: errors.New("bad checksum")})
+			w.failed(errors.New("compaction failed"))
+		}
+		if d := time.Since(start); d < (times-1)*damagePause {
+			t.Errorf("the file was met %d times in %v", times, d)
+		}
+		if n := bytes.Count(lines.Bytes(), []byte("\n")); n < 2 || n > 2*int(time.Since(start)/damageTell)+2 {
+			t.Errorf("%d lines were logged in %v", n, time.Since(start))
+		}
+		if w.Files() != 1 {
+			t.Errorf("%d damaged files", w.Files())
+		}
+		// Another file is not held up by it.
+		at := time.Now()
+		w.damaged(pebbledb.DataCorruptionInfo{Path: "000012.sst", Details: errors.New("bad checksum")})
+		if time.Since(at) != 0 {
+			t.Errorf("the first meeting of a file took %v", time.Since(at))
+		}
+	})
 }

@@ -23,6 +23,7 @@ type Figures struct {
 	OpenIterators  int64
 	OpenScanners   int
 	ClockSteps     int64
+	DamagedFiles   int
 	Garbage        float64 // garbage / live data
 	Collected      int64   // cells that the janitor removed
 }
@@ -40,7 +41,8 @@ func (s *Store) Figures() Figures {
 		BytesRead: s.fs.bytesRead.Load(), BytesWritten: s.fs.bytesWritten.Load(),
 		CacheBytes: m.BlockCache.Size, CacheHits: m.BlockCache.Hits, CacheMisses: m.BlockCache.Misses,
 		OpenIterators: m.TableIters, OpenScanners: s.scanners.count(), ClockSteps: s.clock.steps.Load(),
-		Garbage: s.janitor.Garbage(), Collected: s.janitor.removed.Load(),
+		DamagedFiles: s.damage.Files(),
+		Garbage:      s.janitor.Garbage(), Collected: s.janitor.removed.Load(),
 	}
 	return f
 }
@@ -81,6 +83,7 @@ func newCollector(s *Store) (*collector, error) {
 	add("open_iterators", "Open iterators over tables.", gauge, func(f *Figures) float64 { return float64(f.OpenIterators) })
 	add("open_scanners", "Open scanners and snapshots.", gauge, func(f *Figures) float64 { return float64(f.OpenScanners) })
 	add("clock_steps_total", "Steps back of the clock of over a minute, which the store followed.", counter, func(f *Figures) float64 { return float64(f.ClockSteps) })
+	add("damaged_files", "Files that were found damaged since the start.", gauge, func(f *Figures) float64 { return float64(f.DamagedFiles) })
 	add("garbage_ratio", "Bytes that no read can see any more, over the bytes of live data, as the janitor last saw it.", gauge, func(f *Figures) float64 { return f.Garbage })
 	add("collected_cells_total", "Cells that the janitor removed.", counter, func(f *Figures) float64 { return float64(f.Collected) })
 	if c.reg == nil {

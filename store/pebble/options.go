@@ -115,11 +115,7 @@ func (s *Store) pebbleOptions() *pebbledb.Options {
 		BytesPerSync:          1 << 20,
 		LBaseMaxBytes:         64 << 20,
 		MaxOpenFiles:          4096,
-		// A damaged table fails the reads that meet it, by name; the rest of
-		// the store goes on.
-		EventListener: &pebbledb.EventListener{DataCorruption: func(i pebbledb.DataCorruptionInfo) {
-			log.Errorf("damaged file %s: %v", i.Path, i.Details)
-		}},
+		EventListener:         s.damage.listener(),
 	}
 	p.BlockPropertyCollectors = []func() pebbledb.BlockPropertyCollector{s.newSurveyor}
 	// Reading a row prefix wants no other block than the row's own, and values

@@ -40,6 +40,7 @@ type Store struct {
 	scanners  scannerSet
 	metrics   *collector
 	janitor   *janitor
+	damage    *damageWatch
 
 	stop context.CancelFunc
 	done sync.WaitGroup
@@ -60,7 +61,7 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{opts: o, log: o.Logger, rows: &stripes{}, clock: newClock(o.Clock, o.Logger)}
-	s.janitor = newJanitor(s)
+	s.janitor, s.damage = newJanitor(s), newDamageWatch(o.Logger)
 	s.fs = &watchedFS{FS: o.FS, delay: o.FsyncDelay, lazyWAL: o.WALSync == WALSyncOS}
 	if err := s.open(ctx); err != nil {
 		if s.db != nil {
