@@ -185,10 +185,23 @@ func TestAudit(t *testing.T) {
 	f("out of order", "0 missing, 0 with wrong values, 0 unknown, 0 twice, 1 out of order; first: row RK_", rows[0], rows[2], rows[1])
 	f("unknown", "0 missing, 0 with wrong values, 1 unknown, 0 twice, 0 out of order; first: row a: nobody wrote it", rows[0], rows[1], rows[2], thriftclient.Row{Key: []byte("a")})
 	f("another column's name", "1 with wrong values", rows[0], renamed, rows[2])
-	f("columns exchanged", "1 with wrong values, 0 unknown, 0 twice, 0 out of order; first: row "+string(rows[1].Key)+": column f1:1 has ", rows[0], exchanged, rows[2])
+	f("columns exchanged", "1 with wrong values, 0 unknown, 0 twice, 0 out of order; first: row "+string(rows[1].Key)+": column f1:1: 3", rows[0], exchanged, rows[2])
 	f("a column twice", "1 with wrong values, 0 unknown, 0 twice, 0 out of order; first: row "+string(rows[1].Key)+": 4 columns, want 3", rows[0], more, rows[2])
 	f("a forged key", "1 with wrong values, 0 unknown, 0 twice, 0 out of order; first: row RK_18_1002: the key of record 2, row RK_", rows[0], forged, rows[2])
 	f("one less", "1 missing, 0 with wrong values, 0 unknown, 0 twice, 0 out of order; first: record ", rows[0], rows[2])
+}
+
+func TestDifference(t *testing.T) {
+	for _, c := range [][3]string{
+		{"abcdef", "abXdef", "6 bytes, want 6; at byte 2 there is cdef, want Xdef"},
+		{"abc", "abcd", "3 bytes, want 4; at byte 3 there is its end, want d"},
+		{"", "abcdefghijklmnopqrstuvwxyz", "0 bytes, want 26; at byte 0 there is its end, want abcdefghijklmnop"},
+		{"a\x00", "a", "2 bytes, want 1; at byte 1 there is \\x00, want its end"},
+	} {
+		if got := difference([]byte(c[0]), []byte(c[1])); got != c[2] {
+			t.Errorf("%q %q:\n got %s\nwant %s", c[0], c[1], got, c[2])
+		}
+	}
 }
 
 // TestGetsAreVerified: a row that a get does not find, or finds otherwise.

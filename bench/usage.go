@@ -24,16 +24,16 @@ type usage struct {
 // since is what was used from an earlier time on; the peak stays as it is.
 func (u usage) since(before usage) usage {
 	return usage{
-		serverCPU: difference(u.serverCPU, before.serverCPU),
-		clientCPU: difference(u.clientCPU, before.clientCPU),
+		serverCPU: minus(u.serverCPU, before.serverCPU),
+		clientCPU: minus(u.clientCPU, before.clientCPU),
 		rssPeak:   u.rssPeak,
-		read:      difference(u.read, before.read),
-		written:   difference(u.written, before.written),
-		fsyncs:    difference(u.fsyncs, before.fsyncs),
+		read:      minus(u.read, before.read),
+		written:   minus(u.written, before.written),
+		fsyncs:    minus(u.fsyncs, before.fsyncs),
 	}
 }
 
-func difference[N int64 | float64](a, b *N) *N {
+func minus[N int64 | float64](a, b *N) *N {
 	if a == nil || b == nil {
 		return nil
 	}

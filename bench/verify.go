@@ -134,11 +134,29 @@ func (l *ledger) explain(i int, row *thriftclient.Row) string {
 		for k := range row.Columns {
 			got := row.Columns[k].Value
 			if bytes.Equal(row.Columns[k].Name, name) && !bytes.Equal(got, want) {
-				return fmt.Sprintf("column %s has %d bytes %s, want %d bytes %s", name, len(got), cell.Printable(got), len(want), cell.Printable(want))
+				return fmt.Sprintf("column %s: %s", name, difference(got, want))
 			}
 		}
 	}
 	return fmt.Sprintf("its columns are not %s", bytes.Join(recordColumns[:], []byte(" ")))
+}
+
+// differenceShown is how many bytes a difference shows.
+const differenceShown = 16
+
+// difference says where two values begin to differ.
+func difference(got, want []byte) string {
+	at := 0
+	for at < len(got) && at < len(want) && got[at] == want[at] {
+		at++
+	}
+	show := func(b []byte) string {
+		if b = b[at:]; len(b) == 0 {
+			return "its end"
+		}
+		return cell.Printable(b[:min(len(b), differenceShown)])
+	}
+	return fmt.Sprintf("%d bytes, want %d; at byte %d there is %s, want %s", len(got), len(want), at, show(got), show(want))
 }
 
 // end says what is wrong with the whole scan; nil if nothing is.
