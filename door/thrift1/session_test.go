@@ -298,6 +298,27 @@ func TestC13_IdleClientsAndLongScans(t *testing.T) {
 	})
 }
 
+// A call that began to arrive behind another one has the time of a request, not
+// that of an idle connection.
+func TestHalfACallBehindAnotherIsTimed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := openDoor(t, Options{}, door.Options{RequestTimeout: 10 * time.Second})
+		for _, f := range forms {
+			p := d.dial(f)
+			one := p.encode("getTableNames", 1, nil)
+			p.send(append(one, one[:len(one)-3]...))
+			if a, err := p.receive(); err != nil || render(a.value) != "[]" {
+				t.Errorf("%s: %+v, %v", f, a, err)
+			}
+			start := time.Now()
+			p.expectEnd()
+			if took := time.Since(start); took != 10*time.Second {
+				t.Errorf("%s: ended after %s", f, took)
+			}
+		}
+	})
+}
+
 // What a request that is larger than allowed gets is a last word, then the end.
 func TestRequestsAboveTheLimitEndTheConnection(t *testing.T) {
 	for _, f := range forms {

@@ -2,7 +2,6 @@ package thrift1
 
 import (
 	"bytes"
-	"math"
 	"slices"
 
 	"github.com/cellardb/cellar/cell"
@@ -10,10 +9,10 @@ import (
 )
 
 // timeBefore is the range of the calls with a timestamp: that timestamp is
-// excluded, whatever their documentation says. None, or the largest one, is no
-// bound.
+// excluded, whatever their documentation says. None is no bound, and nor is the
+// largest one.
 func timeBefore(timestamp int64, timed bool) cell.TimeRange {
-	if !timed || timestamp == math.MaxInt64 {
+	if !timed {
 		return cell.TimeRange{}
 	}
 	return cell.Between(0, timestamp)
