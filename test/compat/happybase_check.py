@@ -12,10 +12,10 @@ the prefix and are removed before and after.
 import argparse
 import sys
 
-from checks import admin, compat, counters, deletes, reads, scans, scanners, writes
+from checks import admin, compat, counters, deletes, filters, reads, scans, scanners, writes
 from checks.harness import Harness
 
-SUBJECTS = (admin, writes, reads, scans, scanners, deletes, counters, compat)
+SUBJECTS = (admin, writes, reads, scans, filters, scanners, deletes, counters, compat)
 
 
 def arguments():

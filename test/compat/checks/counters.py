@@ -24,7 +24,15 @@ def counters(h, t):
     h.check('counter_inc: after a set', lambda: t.counter_inc(b'n', b'cf:c', 2), 7)
     h.check('counter_inc: empty qualifier', lambda: (t.counter_inc(b'nq', b'cf:', 4), t.row(b'nq')), (4, {b'cf:': b'\0\0\0\0\0\0\0\x04'}))
     h.check('counter_inc: after a delete starts at nothing', lambda: restart(t), 3)
+    h.check('a delete right after increments hides them', lambda: deleted(t), {})
     h.check('counter_inc: 200 times', lambda: [t.counter_inc(b'many', b'cf:c') for _ in range(200)], list(range(1, 201)))
+
+
+def deleted(t):
+    for _ in range(20):
+        t.counter_inc(b'nd', b'cf:c')
+    t.delete(b'nd', columns=[b'cf:c'])
+    return t.row(b'nd')
 
 
 def restart(t):

@@ -1,7 +1,7 @@
 """Table.scan in all its forms."""
 from collections import OrderedDict
 
-from .harness import Closed, IOError_, Raises, That
+from .harness import IOError_, Raises, That
 
 
 def run(h):
@@ -156,10 +156,6 @@ def refusals(h, t):
             Raises(IOError_, b'org.apache.hadoop.hbase.TableNotFoundException: Table \'' + missing.name + b"' was not found"))
     h.check('scan: missing family', lambda: list(t.scan(columns=[b'nofam:x'])), Raises(IOError_, b'NoSuchColumnFamilyException', b'nofam'))
     h.check('scan: left early', lambda: keys(next(t.scan(batch_size=3)) for _ in range(2)), k(0, 0))
-    h.check('scan: filter', lambda: keys(t.scan(filter=b"PrefixFilter('k01')")), Raises(IOError_), real=k(*range(10, 20)))
-    for text in (b"RowFilter(RegexStringComparator, '^a')", b"NoSuchFilter('x')", b"PrefixFilter('a'", b'('):
-        h.check('C14 scan: filter %s' % text.decode(), lambda: list(t.scan(filter=text)), Raises(IOError_), real=Closed())
-    h.check('C14 scan: the connection lives after a filter', lambda: keys(t.scan(limit=1)), k(0))
     h.check('scan: while rows are written', lambda: writing(t), That('every old row, once, in order', lambda seen: seen == k(*range(100))))
 
 
