@@ -67,6 +67,12 @@ func (w *writer) nextValue(m *cell.Mutation, e *cell.Edit, f *family, ts int64) 
 	if err != nil {
 		return newValue{}, err
 	}
+	return w.nextOf(m, e, old, ts)
+}
+
+// nextOf works out an increment or append to the newest cell; nil: there is
+// none.
+func (w *writer) nextOf(m *cell.Mutation, e *cell.Edit, old *cell.Cell, ts int64) (newValue, error) {
 	v := newValue{read: true, timestamp: ts, above: -1, ttl: m.TTL, tags: e.Tags}
 	var before []byte
 	if old != nil {
@@ -190,7 +196,7 @@ func (s *Store) checkAndMutate(ctx context.Context, w *writer, name string, chec
 	w.held.add(w.rows[0].stripe, true)
 	w.reads = true
 	w.held.lock()
-	w.open(s)
+	w.open(s, true)
 	w.now = s.clock.now()
 	applied, err := w.checkedWrite(f, passes, check, m, refused)
 	if err != nil || !applied {

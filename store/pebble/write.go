@@ -56,15 +56,16 @@ func (s *Store) apply(ctx context.Context, w *writer, name string, batch []cell.
 		return nil, retry, nil
 	}
 	w.held.lock()
-	w.open(s)
 	w.now = s.clock.now()
-	for i := range batch {
-		if w.rows[i].refused {
-			continue
-		}
-		if err := w.write(i, &batch[i]); err != nil {
-			w.refuse(i, err)
-		}
+	counters := w.reads && w.onlyCounters(batch)
+	w.open(s, w.reads && !counters)
+	if counters {
+		err = w.writeCounters(s, batch)
+	} else {
+		w.writeAll(batch)
+	}
+	if err != nil {
+		return nil, nil, closeBatch(w.batch, err)
 	}
 	if err := w.commit(s, unlock); err != nil {
 		return nil, nil, err
@@ -121,6 +122,10 @@ type writer struct {
 	tail     []byte
 	values   []newValue
 	old      cell.Result
+	counters []counter
+	column   []byte
+	columns  [1][]byte
+	onePlan  [1]familyPlan
 }
 
 type writerRow struct {
@@ -217,11 +222,23 @@ func (w *writer) checkSize(m *cell.Mutation, e *cell.Edit, value int) error {
 
 // open begins the Pebble batch. One that reads is indexed, so that a later
 // mutation of the same row in it sees the earlier.
-func (w *writer) open(s *Store) {
-	if w.reads {
+func (w *writer) open(s *Store, indexed bool) {
+	if indexed {
 		w.batch = s.db.NewIndexedBatchWithSize(w.size)
 	} else {
 		w.batch = s.db.NewBatchWithSize(w.size)
+	}
+}
+
+// writeAll adds the mutations of the batch one by one.
+func (w *writer) writeAll(batch []cell.Mutation) {
+	for i := range batch {
+		if w.rows[i].refused {
+			continue
+		}
+		if err := w.write(i, &batch[i]); err != nil {
+			w.refuse(i, err)
+		}
 	}
 }
 
