@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/cellardb/cellar/cell"
+	"github.com/cellardb/cellar/cell/filter"
 	"github.com/cellardb/cellar/door"
 	"github.com/cellardb/cellar/store"
 	"github.com/cellardb/cellar/store/memory"
@@ -120,6 +121,8 @@ func TestEveryFailureIsAnswered(t *testing.T) {
 		{context.DeadlineExceeded, callGet, io(retry, "java.io.InterruptedIOException: context deadline exceeded")},
 		{door.ErrNoMemory, callGet, io(retry, hbase+"RegionTooBusyException: no memory in flight became free in time")},
 		{door.ErrOverBudget, callGet, io(noRetry, hbase+"DoNotRetryIOException: more than all memory in flight: request is too large")},
+		{filter.ErrIncompatible, callScan, io(noRetry, hbase+"filter.IncompatibleFilterException: Cannot set batch on a scan using a filter that returns true for filter.hasFilterRow")},
+		{filter.ErrTooSlow, callScan, io(noRetry, hbase+"DoNotRetryIOException: regular expression took too long")},
 		{errors.New("out of luck"), callGet, io(retry, "java.io.IOException: out of luck")},
 	} {
 		inner := memory.New(memory.Options{})
@@ -137,14 +140,14 @@ func TestEveryFailureIsAnswered(t *testing.T) {
 		p.expect("getThriftServerType", nil, "1") // the connection lives on
 		n++
 	}
-	if n != 46 {
+	if n != 48 {
 		t.Errorf("%d failures were tried", n)
 	}
 }
 
 // Each line of the table of errors is tried above.
 func TestEveryRuleIsTried(t *testing.T) {
-	if n := len(rules()); n != 25 {
+	if n := len(rules()); n != 27 {
 		t.Errorf("there are %d rules: add a failure for the new one above", n)
 	}
 }
