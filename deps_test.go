@@ -45,6 +45,9 @@ const layers = `
 	// What looks at the program from outside imports nothing of it.
 	test/child, test/plainthrift < test/compat, test/hostile, test/crash, test/script
 	bench/* < test/crash, test/hostile
+
+	// What compares engines with a real HBase takes them as the server does.
+	store/memory, store/pebble < test/oracle
 `
 
 // forTests may be imported by the tests of any package, beyond what the

@@ -38,6 +38,36 @@ func TestLinksOfDocuments(t *testing.T) {
 	}
 }
 
+// Every page is found from the index of its folder.
+func TestEveryDocumentIsInAnIndex(t *testing.T) {
+	linked := map[string]bool{}
+	var pages []string
+	for _, name := range trackedFiles(t) {
+		if path.Ext(name) != ".md" || !strings.HasPrefix(name, "docs/") {
+			continue
+		}
+		if path.Base(name) != "README.md" {
+			pages = append(pages, name)
+			continue
+		}
+		text, err := os.ReadFile(filepath.FromSlash(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, match := range linkInMarkdown.FindAllStringSubmatch(string(text), -1) {
+			linked[path.Join(path.Dir(name), match[1])] = true
+		}
+	}
+	for _, page := range pages {
+		if !linked[page] {
+			t.Errorf("no README.md below docs links to %s", page)
+		}
+	}
+	if len(pages) < 5 {
+		t.Errorf("only %d pages were found", len(pages))
+	}
+}
+
 // pathInText is a file of the repository, named between backquotes.
 var pathInText = regexp.MustCompile("`((?:cell|store|door|server|internal|bench|cmd|test|docs|scripts)/[a-z0-9_/.]+\\.(?:go|py|md|sh|txt))`")
 
