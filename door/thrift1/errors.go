@@ -40,7 +40,6 @@ const (
 	classRetriesExhaust  = "org.apache.hadoop.hbase.client.RetriesExhaustedWithDetailsException"
 	classTableNotFound   = "org.apache.hadoop.hbase.TableNotFoundException"
 	classTableNotEnabled = "org.apache.hadoop.hbase.TableNotEnabledException"
-	classUnsupported     = "java.lang.UnsupportedOperationException"
 )
 
 // fault is an error as the client gets it.
