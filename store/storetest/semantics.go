@@ -23,6 +23,11 @@ func semantics() []group {
 		{"nonces", nonceTests()},
 		{"checks_without_value", blankCheckTests()},
 		{"read_modify_write", readModifyWriteTests()},
+		{"filters", filterTests()},
+		{"filter_order", filterOrderTests()},
+		{"filter_seeks", filterSeekTests()},
+		{"filter_errors", filterErrorTests()},
+		{"filter_checks", filterCheckTests()},
 	}
 }
 
