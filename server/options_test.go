@@ -100,3 +100,17 @@ func TestServer_hasTheEnginesMetrics(t *testing.T) {
 		t.Errorf("no metrics of the store in\n%s", body)
 	}
 }
+
+// A server whose store did not open answers questions until its HTTP port is
+// shut.
+func TestStatus_withoutAStore(t *testing.T) {
+	s, err := New(Config{Memory: MinMemory}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.folder = &folder{path: "/data"}
+	s.state.set(stateDraining)
+	if st := s.status(t.Context()); st.State != "draining" || st.Tables != nil {
+		t.Errorf("status %+v", st)
+	}
+}

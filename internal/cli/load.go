@@ -191,8 +191,8 @@ func loadEnv(environ []string) (*koanf.Koanf, map[string]string, error) {
 	return k, names, nil
 }
 
-// loadFlags reads the flags that were given and belong to settings, and gives
-// their names by key.
+// loadFlags reads the flags that were given (the provider leaves the others out)
+// and belong to settings, and gives their names by key.
 func loadFlags(flags *pflag.FlagSet) (*koanf.Koanf, map[string]string, error) {
 	names := map[string]string{}
 	keys := map[string]string{}
@@ -201,9 +201,6 @@ func loadFlags(flags *pflag.FlagSet) (*koanf.Koanf, map[string]string, error) {
 	}
 	k := koanf.New(".")
 	err := k.Load(posflag.ProviderWithFlag(flags, ".", nil, func(f *pflag.Flag) (string, any) {
-		if !f.Changed {
-			return "", nil
-		}
 		return keys[f.Name], f.Value.String()
 	}), nil)
 	if err != nil {
