@@ -163,7 +163,7 @@ func (w *loader) receive(ctx context.Context) error {
 		return err
 	}
 	w.rec.errors++
-	if b.attempts == loadAttempts {
+	if b.attempts >= loadAttempts {
 		return fmt.Errorf("after %d attempts: %w", b.attempts, err)
 	}
 	select {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -223,6 +224,112 @@ func TestGetsAreVerified(t *testing.T) {
 	f("another seed", "200 missing, 0 with wrong values", func(l *ledger) { l.records.seed++ })
 }
 
+// TestGetOfAnotherRow: a reply may be right and not the one that was asked for.
+func TestGetOfAnotherRow(t *testing.T) {
+	g := records{seed: 1, epoch: 1000}
+	l := newLedger(g, "t", 2)
+	row := thriftclient.Row{Key: g.key(nil, 1)}
+	l.sums[1] = l.of(&row)
+	var faults getFaults
+	w := &getter{run: &thriftRun{ledger: l}, faults: &faults}
+	if w.check(1, &row); faults.end(l, 1) != nil {
+		t.Error(faults.end(l, 1))
+	}
+	w.check(0, &row)
+	if err := faults.end(l, 2); !errors.Is(err, ErrVerify) || !strings.Contains(err.Error(), "1 with wrong values") || !strings.Contains(err.Error(), "the reply is row RK_") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// spy is a connection that notes how many requests were under way, besides the
+// one that is waited for, when its client read.
+type spy struct {
+	net.Conn
+	c    *thriftclient.Client
+	most *atomic.Int64
+}
+
+func (s *spy) Read(b []byte) (int, error) {
+	for n := int64(s.c.Pending()); ; {
+		if old := s.most.Load(); n <= old || s.most.CompareAndSwap(old, n) {
+			return s.Conn.Read(b)
+		}
+	}
+}
+
+// TestConnections: how many there are, and how many requests are under way on
+// each.
+func TestConnections(t *testing.T) {
+	f := func(change func(o *Options), dials, mutations, under int64) {
+		t.Helper()
+		g, o := startGateway(t, gateway.Hooks{})
+		o.Batch = 100
+		change(&o)
+		var most, dialed atomic.Int64
+		run := newThriftRun(o.withDefaults(), nil)
+		run.dial = func(ctx context.Context) (*thriftclient.Client, error) {
+			dialed.Add(1)
+			conn, err := net.Dial("tcp", g.Addr())
+			if err != nil {
+				return nil, err
+			}
+			s := &spy{Conn: conn, most: &most}
+			s.c = thriftclient.New(s, run.client())
+			return s.c, nil
+		}
+		check := func(phase string, err error, wantDials, wantUnder int64) {
+			t.Helper()
+			if err != nil || dialed.Load() != wantDials || most.Load() != wantUnder {
+				t.Errorf("%s: %v, %d connections, want %d; %d under way, want %d", phase, err, dialed.Load(), wantDials, most.Load(), wantUnder)
+			}
+			dialed.Store(0)
+			most.Store(0)
+		}
+		ctx := context.Background()
+		check("create", run.create(ctx, "t"), 1, 0)
+		check("load", run.loadTable(ctx, "t"), dials, under)
+		check("scan", run.scanAll(ctx), 1, under)
+		check("gets", run.gets(ctx), int64(o.Connections), under)
+		check("drop", run.drop(ctx, "t"), 1, 0)
+		if n := int64(g.Calls("mutateRows")); n != mutations {
+			t.Errorf("%d batches, want %d", n, mutations)
+		}
+	}
+	f(func(*Options) {}, 3, 10, 0)
+	f(func(o *Options) { o.Mode = ModeShared }, 1, 10, 0)
+	f(func(o *Options) { o.Pipeline = 3; o.Connections = 2; o.Records = 950 }, 2, 10, 2)
+}
+
+// TestOneFailureEndsAll: the others are not waited for, even if they are never
+// answered.
+func TestOneFailureEndsAll(t *testing.T) {
+	for _, method := range []string{"mutateRows", "getRow"} {
+		var calls atomic.Int64
+		over := make(chan struct{})
+		first := make(chan struct{})
+		_, o := startGateway(t, gateway.Hooks{
+			Before: func(m string) {
+				switch n := calls.Add(1); {
+				case m != method:
+					calls.Add(-1)
+				case n == 1:
+					<-first // until the others hang
+				default:
+					if n == 3 {
+						close(first)
+					}
+					<-over
+				}
+			},
+			HangUp: func(m string) bool { return m == method },
+		})
+		_, err := Thrift(context.Background(), o)
+		if close(over); !errors.Is(err, thriftclient.ErrNoReply) {
+			t.Errorf("%s: %v", method, err)
+		}
+	}
+}
+
 // TestBusyGateway: an exception is an error that is counted, and the batch is
 // sent again; one that stays ends the run.
 func TestBusyGateway(t *testing.T) {
@@ -253,6 +360,44 @@ func TestBusyGateway(t *testing.T) {
 		var e *thriftclient.Exception
 		if !errors.As(err, &e) || e.Kind != thriftclient.IOError || !strings.Contains(err.Error(), "after 6 attempts") {
 			t.Errorf("error %v", err)
+		}
+	})
+}
+
+// TestGatewayThatGetsBusy: attempts are counted for each batch.
+func TestGatewayThatGetsBusy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		calls := 0
+		run := pipeRun(t, gateway.Hooks{Refuse: func(method string) string {
+			if method != "mutateRows" {
+				return ""
+			}
+			if calls++; calls <= 10 {
+				return ""
+			}
+			return "org.apache.hadoop.hbase.RegionTooBusyException: from now on"
+		}}, func(o *Options) { o.Connections = 1 })
+		start := time.Now()
+		_, err := run.run(context.Background())
+		if took := time.Since(start); err == nil || !strings.Contains(err.Error(), "after 6 attempts") || calls != 16 || took != (2+4+8+16+32)*loadBackoff {
+			t.Errorf("%d calls in %v: %v", calls, took, err)
+		}
+	})
+}
+
+// TestOneLoadIsEnough where no load is to be reported.
+func TestOneLoadIsEnough(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		loads := 0
+		run := pipeRun(t, gateway.Hooks{Before: func(method string) {
+			if method == "createTable" {
+				loads++
+			}
+			time.Sleep(10 * time.Millisecond)
+		}}, func(o *Options) { o.Repeat = 0; o.Ops = []string{OpScan} })
+		results, err := run.run(context.Background())
+		if err != nil || loads != 1 || len(results) != 1 || results[0].Seconds < 5 || results[0].Seconds > 6 {
+			t.Errorf("%d loads, %+v, %v", loads, results, err)
 		}
 	})
 }
