@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/cellardb/cellar/bench"
 	"github.com/cellardb/cellar/cell"
@@ -72,11 +73,15 @@ The tables are called cellar_bench_thrift_... and are dropped at the end.`,
 			return a.benchThrift(c, o, f)
 		},
 	}
-	flags := c.Flags()
-	flags.StringVar(&o.Addr, "addr", "", "HOST:PORT of the Thrift server; without it one is started")
-	flags.IntVar(&o.Records, "records", bench.DefaultRecords, "records to load")
-	flags.IntVar(&o.Connections, "connections", bench.DefaultConnections, "connections, and as many writers and readers")
+	f.workload(c.Flags(), &o)
+	f.common(c.Flags(), &o)
+	return c
+}
+
+// workload adds the flags of the Thrift workload alone.
+func (f *benchFlags) workload(flags *pflag.FlagSet, o *bench.Options) {
 	flags.StringVar(&o.Mode, "mode", bench.ModePrivate, "private: a connection for each writer; shared: one under a lock for all")
+	flags.IntVar(&o.Records, "records", bench.DefaultRecords, "records to load")
 	flags.IntVar(&o.Batch, "batch", bench.DefaultBatch, "records in a mutateRows")
 	flags.IntVar(&o.ScanRows, "scan-rows", bench.DefaultScanRows, "rows asked of a scannerGetList")
 	flags.IntVar(&o.Gets, "gets", bench.DefaultGets, "random getRow in a repetition")
@@ -84,6 +89,12 @@ The tables are called cellar_bench_thrift_... and are dropped at the end.`,
 	flags.BoolVar(&o.Framed, "framed", false, "framed transport in place of buffered")
 	flags.BoolVar(&o.Compact, "compact", false, "compact protocol in place of binary")
 	flags.DurationVar(&o.Timeout, "timeout", 0, "of a single call (2m)")
+}
+
+// common adds the flags that every workload has.
+func (f *benchFlags) common(flags *pflag.FlagSet, o *bench.Options) {
+	flags.StringVar(&o.Addr, "addr", "", "HOST:PORT of the server; without it one is started")
+	flags.IntVar(&o.Connections, "connections", bench.DefaultConnections, "connections, and as many writers and readers")
 	flags.StringVar(&f.durability, "durability", cell.SyncWAL.String(), "of the load: SYNC_WAL or SKIP_WAL")
 	flags.StringVar(&f.ops, "op", "", "operations to report, with commas: load, scan, get (all)")
 	flags.IntVar(&o.Repeat, "repeat", 0, "repetitions of each operation (until it took 5 s)")
@@ -93,7 +104,6 @@ The tables are called cellar_bench_thrift_... and are dropped at the end.`,
 	flags.BoolVar(&f.spec, "spec", false, "print how the data is generated, and do nothing")
 	flags.StringVar(&f.temp, "temp", "", "folder in which the server's own folder is made (the system's)")
 	someSettingFlags(flags, benchServerSettings...)
-	return c
 }
 
 // into puts flags that need reading into the options.
