@@ -39,7 +39,7 @@ if [ ${#missing[@]} -gt 0 ]; then
 		exit 1
 	fi
 	echo "installing with apt-get: ${missing[*]}" >&2
-	"${root[@]}" apt-get update -q
-	"${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}"
+	"${root[@]}" apt-get update -qq
+	"${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${missing[@]}" >/dev/null
 fi
 exec make check test
