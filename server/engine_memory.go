@@ -9,5 +9,8 @@ import (
 // to try a client.
 func (s *Server) openMemory() (store.Store, error) {
 	s.log.Warn("this engine keeps nothing: all data is gone when the server stops", "engine", EngineMemory)
-	return memory.New(memory.Options{Logger: s.log.With("engine", EngineMemory)}), nil
+	return memory.New(memory.Options{
+		Backtracking: backtracking(matchTimeout),
+		Logger:       s.log.With("engine", EngineMemory),
+	}), nil
 }

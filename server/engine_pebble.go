@@ -30,6 +30,7 @@ func (s *Server) pebbleOptions() pebble.Options {
 		WALSync:       s.cfg.WAL.Sync,
 		FsyncDelay:    s.cfg.Fault.FsyncDelay,
 		Logger:        s.log.With("engine", EnginePebble),
+		Backtracking:  backtracking(matchTimeout),
 		Registerer:    s.reg,
 	}
 }
