@@ -81,6 +81,7 @@ type value interface {
 // builder makes nodes of filters and counts what it makes.
 type builder struct {
 	options      Options
+	reversed     bool // of the filter being built; see inner
 	depth        int
 	filters      int
 	instructions int // of all regular expressions
@@ -95,7 +96,7 @@ func New(f cell.Filter, o Options) (*Evaluator, error) {
 	if o.MatchTimeout <= 0 {
 		o.MatchTimeout = time.Second
 	}
-	b := builder{options: o}
+	b := builder{options: o, reversed: o.Reversed}
 	root, err := b.build(f)
 	if err != nil {
 		return nil, err
@@ -119,6 +120,15 @@ func (b *builder) build(f cell.Filter) (node, error) {
 	b.depth++
 	defer func() { b.depth-- }()
 	return v.build(b)
+}
+
+// inner builds the filter within SkipRow and WhileMatch. HBase does not tell it
+// that a scan is reversed.
+func (b *builder) inner(f cell.Filter) (node, error) {
+	reversed := b.reversed
+	b.reversed = false
+	defer func() { b.reversed = reversed }()
+	return b.build(f)
 }
 
 // Reset is to be called between rows.

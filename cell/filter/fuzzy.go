@@ -68,7 +68,7 @@ func (f FuzzyRow) build(b *builder) (node, error) {
 			return nil, illegal("FuzzyRowFilter: mask byte %d is neither 0 nor 1", k.Mask[i])
 		}
 	}
-	return &fuzzyNode{keys: f.Keys, reversed: b.options.Reversed}, nil
+	return &fuzzyNode{keys: f.Keys, reversed: b.reversed}, nil
 }
 
 type fuzzyNode struct {
@@ -80,6 +80,7 @@ type fuzzyNode struct {
 	done     bool
 	next     nextRows
 	started  bool // next was filled
+	passed   []*FuzzyKey
 }
 
 func (n *fuzzyNode) hinting() bool            { return true }
@@ -120,9 +121,12 @@ func (n *fuzzyNode) nextHint(c *cell.Cell) (position, bool) {
 			n.push(c.Row, &n.keys[i])
 		}
 	}
+	n.passed = n.passed[:0]
 	for len(n.next.rows) > 0 && !n.next.isAhead(c.Row) {
-		nearest := heap.Pop(&n.next).(nextRow)
-		n.push(c.Row, nearest.key)
+		n.passed = append(n.passed, heap.Pop(&n.next).(nextRow).key)
+	}
+	for _, k := range n.passed {
+		n.push(c.Row, k)
 	}
 	if len(n.next.rows) == 0 {
 		n.done = true
@@ -179,9 +183,8 @@ func (k *FuzzyKey) after(row []byte) []byte {
 	return k.trim(next, last)
 }
 
-// before gives a row that is above all those below this one that are like the
-// key, and not above the next one that is like it by more than the bytes at its
-// end that may be anything. Nil: there is none, or it has no bound.
+// before gives the lowest row that is above all those below this one that are
+// like the key. It may be this one itself. Nil: there is none.
 func (k *FuzzyKey) before(row []byte) []byte {
 	next := bytes.Clone(k.Key)
 	last := -1 // the last free byte that can be lowered

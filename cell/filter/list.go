@@ -79,9 +79,9 @@ func (f List) build(b *builder) (node, error) {
 	case len(f.Filters) == 0:
 		return base{}, nil
 	case f.Op == MustPassAll:
-		return &andNode{listNode: all, reversed: b.options.Reversed}, nil
+		return &andNode{listNode: all, reversed: b.reversed}, nil
 	}
-	return &orNode{listNode: all, reversed: b.options.Reversed, last: make([]lastAnswer, len(all.filters))}, nil
+	return &orNode{listNode: all, reversed: b.reversed, last: make([]lastAnswer, len(all.filters))}, nil
 }
 
 // listNode is what both kinds of lists have in common. It is not empty.

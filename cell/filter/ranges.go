@@ -39,7 +39,7 @@ func (f MultiRowRange) build(b *builder) (node, error) {
 				cell.Printable(f.Ranges[i].Start), cell.Printable(f.Ranges[i].Stop))
 		}
 	}
-	n := &rangesNode{ranges: mergeRanges(f.Ranges), reversed: b.options.Reversed, code: NextRow}
+	n := &rangesNode{ranges: mergeRanges(f.Ranges), reversed: b.reversed, code: NextRow}
 	if n.reversed {
 		slices.Reverse(n.ranges)
 	}

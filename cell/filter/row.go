@@ -17,7 +17,7 @@ func (f Prefix) String() string { return call("PrefixFilter", quote(f.Prefix)) }
 func (f Prefix) build(b *builder) (node, error) {
 	return &prefixNode{
 		prefix: f.Prefix, after: cell.AfterPrefix(f.Prefix),
-		reversed: b.options.Reversed, drop: true,
+		reversed: b.reversed, drop: true,
 	}, nil
 }
 
@@ -72,7 +72,7 @@ type InclusiveStop struct{ Row []byte }
 func (f InclusiveStop) String() string { return call("InclusiveStopFilter", quote(f.Row)) }
 
 func (f InclusiveStop) build(b *builder) (node, error) {
-	return &stopNode{row: f.Row, reversed: b.options.Reversed}, nil
+	return &stopNode{row: f.Row, reversed: b.reversed}, nil
 }
 
 type stopNode struct {

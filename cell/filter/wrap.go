@@ -12,7 +12,7 @@ type SkipRow struct{ Filter cell.Filter }
 func (f SkipRow) String() string { return "SKIP " + operand(f.Filter) }
 
 func (f SkipRow) build(b *builder) (node, error) {
-	inner, err := b.build(f.Filter)
+	inner, err := b.inner(f.Filter)
 	return &skipNode{inner: inner}, err
 }
 
@@ -44,7 +44,7 @@ type WhileMatch struct{ Filter cell.Filter }
 func (f WhileMatch) String() string { return "WHILE " + operand(f.Filter) }
 
 func (f WhileMatch) build(b *builder) (node, error) {
-	inner, err := b.build(f.Filter)
+	inner, err := b.inner(f.Filter)
 	return &whileNode{inner: inner}, err
 }
 
