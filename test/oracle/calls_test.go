@@ -50,8 +50,11 @@ func parseTerm(text string) (t term, rest string) {
 }
 
 func (t term) bytes() []byte {
-	if t.word == "nil" {
+	switch t.word {
+	case "nil":
 		return nil
+	case "''":
+		return []byte{}
 	}
 	return decode(t.word)
 }
@@ -215,12 +218,7 @@ func (t term) comparator() filter.Comparator {
 	case "Substring":
 		return filter.Substring{Text: string(a[0].bytes())}
 	case "Regex":
-		// Regex(charset, flags, pattern)
-		r := filter.RegexString{Pattern: string(a[2].bytes()), Flags: filter.RegexFlags(a[1].number())}
-		if a[0].word == "UTF-8" {
-			r.Charset = filter.UTF8
-		}
-		return r
+		return regex(a[0].word, a[1].word, a[2].bytes())
 	}
 	panic(fault("no such comparator: %s", t.word))
 }
@@ -233,4 +231,17 @@ func decimal(text string) filter.BigDecimal {
 		panic(fault("not a decimal number: %s", text))
 	}
 	return filter.BigDecimal{Unscaled: n, Scale: int32(len(fraction))}
+}
+
+func regex(charset, flags string, pattern []byte) filter.RegexString {
+	r := filter.RegexString{Pattern: string(pattern), Flags: filter.RegexFlags(parseInt(flags))}
+	switch charset {
+	case "ISO-8859-1":
+		r.Charset = filter.Latin1
+	case "UTF-8":
+		r.Charset = filter.UTF8
+	default:
+		panic(fault("no such charset: %s", charset))
+	}
+	return r
 }

@@ -70,7 +70,7 @@ func parseRead(text string) (r read, err error) {
 	for text != "" {
 		word, rest, _ := strings.Cut(text, " ")
 		text = rest
-		if word == "filter" || word == "call" {
+		if beginsFilter(word) {
 			r.filtered = true
 			r.scan.Filter, err = parseFilter(word, text)
 			return r, err
@@ -80,9 +80,18 @@ func parseRead(text string) (r read, err error) {
 	return r, nil
 }
 
+// beginsFilter says whether a word is one that the filter follows.
+func beginsFilter(word string) bool { return word == "filter" || word == "call" || word == "regex" }
+
+// parseFilter reads a text in HBase's filter language, a call, or a regular
+// expression for values: its charset, its flags, and the pattern.
 func parseFilter(kind, text string) (cell.Filter, error) {
-	if kind == "call" {
+	switch kind {
+	case "call":
 		return parseCall(text), nil
+	case "regex":
+		words := strings.SplitN(text, " ", 3)
+		return filter.Value{Op: cell.Equal, Comparator: regex(words[0], words[1], decode(words[2]))}, nil
 	}
 	return filter.Parse(decode(text))
 }

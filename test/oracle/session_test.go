@@ -193,7 +193,7 @@ func (s *session) check(text string) ([]string, error) {
 		words = words[1:]
 	}
 	switch {
-	case words[0] == "filter" || words[0] == "call":
+	case beginsFilter(words[0]):
 		var err error
 		if c.Filter, err = parseFilter(words[0], strings.Join(words[1:], " ")); err != nil {
 			return nil, err

@@ -9,14 +9,17 @@ import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.hadoop.hbase.util.Pair;
 
 /**
- * Filters as calls: Name(argument, ...), where an argument is a call or a word. Words are bytes with %HH; nil is null.
+ * Filters as calls: Name(argument, ...), where an argument is a call or a word. Words are bytes with %HH; '' is no bytes, nil is null.
  * This is for filters that HBase's own filter language does not have. The Go test has the same in filters_test.go.
  */
 final class Filters {
   /** A call, or a word if args is null. */
   private record Term(String word, List<Term> args) {
     byte[] bytes() {
-      return word.equals("nil") ? null : Text.bytes(word);
+      if (word.equals("nil")) {
+        return null;
+      }
+      return Text.bytes(word.equals("''") ? "" : word);
     }
 
     String string(Charset charset) {
@@ -194,15 +197,17 @@ final class Filters {
         return new NullComparator();
       case "Substring":
         return new SubstringComparator(t.arg(0).string(java.nio.charset.StandardCharsets.UTF_8));
-      case "Regex": {
-        // Regex(charset, flags, pattern)
-        Charset charset = Charset.forName(t.arg(0).word());
-        RegexStringComparator r = new RegexStringComparator(t.arg(2).string(charset), t.arg(1).number());
-        r.setCharset(charset);
-        return r;
-      }
+      case "Regex":
+        return regex(t.arg(0).word(), t.arg(1).word(), t.arg(2).bytes());
       default:
         throw new Fault("no such comparator: " + t.word());
     }
+  }
+
+  static RegexStringComparator regex(String charset, String flags, byte[] pattern) {
+    Charset c = Charset.forName(charset);
+    RegexStringComparator r = new RegexStringComparator(new String(pattern, c), Integer.parseInt(flags));
+    r.setCharset(c);
+    return r;
   }
 }

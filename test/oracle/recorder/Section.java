@@ -9,6 +9,7 @@ import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.*;
 import org.apache.hadoop.hbase.filter.Filter;
 import org.apache.hadoop.hbase.filter.ParseFilter;
+import org.apache.hadoop.hbase.filter.ValueFilter;
 import org.apache.hadoop.hbase.io.TimeRange;
 
 /** One section of a script: its table, and the commands that are run on it. */
@@ -161,7 +162,7 @@ final class Section {
       while (!rest.isEmpty()) {
         String[] parts = rest.split(" ", 2);
         rest = parts.length > 1 ? parts[1] : "";
-        if (parts[0].equals("filter") || parts[0].equals("call")) {
+        if (FILTER_KINDS.contains(parts[0])) {
           return new Options(options, Section.filter(parts[0], rest));
         }
         options.add(Option.of(parts[0]));
@@ -170,8 +171,21 @@ final class Section {
     }
   }
 
+  /** The words that begin a filter; it ends the line. */
+  private static final List<String> FILTER_KINDS = List.of("filter", "call", "regex");
+
+  /**
+   * filter TEXT in HBase's filter language; call Name(arguments); regex CHARSET FLAGS PATTERN, which values must hold.
+   */
   private static Filter filter(String kind, String text) throws Exception {
-    return kind.equals("call") ? Filters.parse(text) : new ParseFilter().parseFilterString(Text.bytes(text));
+    if (kind.equals("call")) {
+      return Filters.parse(text);
+    }
+    if (kind.equals("regex")) {
+      String[] parts = text.split(" ", 3);
+      return new ValueFilter(CompareOperator.EQUAL, Filters.regex(parts[0], parts[1], Text.bytes(parts[2])));
+    }
+    return new ParseFilter().parseFilterString(Text.bytes(text));
   }
 
   private static Get get(String text) throws Exception {
@@ -366,7 +380,7 @@ final class Section {
     if (words[i].startsWith("time=")) {
       b.timeRange(range(words[i++].substring(5)));
     }
-    if (words[i].equals("filter") || words[i].equals("call")) {
+    if (FILTER_KINDS.contains(words[i])) {
       b.ifMatches(filter(words[i], String.join(" ", List.of(words).subList(i + 1, words.length))));
     } else {
       byte[][] c = column(words[i]);
