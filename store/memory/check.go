@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/cellardb/cellar/cell"
+	"github.com/cellardb/cellar/cell/filter"
 )
 
 // CheckAndMutate applies the mutation if the check holds on its row.
@@ -21,13 +22,17 @@ func (s *Store) CheckAndMutate(ctx context.Context, table string, check *cell.Ch
 	if err := m.Validate(); err != nil {
 		return false, nil, err
 	}
-	f, err := s.checkCheck(t, check)
+	if err := t.checkCheck(check); err != nil {
+		return false, nil, err
+	}
+	read := cell.Read{Within: check.Within, Filter: check.Filter}
+	f, err := s.filtering(&read, false, false)
 	if err != nil {
 		return false, nil, err
 	}
 	now := s.nowLocked()
 	if _, retried := t.nonces.find(m, now); !retried {
-		if ok, err := t.checked(t.cells(m.Row), check, f, now); err != nil || !ok {
+		if ok, err := t.checked(t.cells(m.Row), check, &read, f, now); err != nil || !ok {
 			return false, nil, err
 		}
 	}
@@ -41,29 +46,26 @@ func (s *Store) CheckAndMutate(ctx context.Context, table string, check *cell.Ch
 	return true, results, nil
 }
 
-// checkCheck refuses a check that cannot be made. It gives the state of the
-// check's filter, in place of which family and comparison do not matter.
-func (s *Store) checkCheck(t *table, check *cell.Check) (*filtering, error) {
-	if err := check.Within.Validate(); err != nil {
-		return nil, err
-	}
-	if check.Filter != nil {
-		return s.filtering(check.Filter, false, false)
+// checkCheck refuses a check that cannot be made. With a filter neither family
+// nor comparison matter.
+func (t *table) checkCheck(check *cell.Check) error {
+	if err := check.Within.Validate(); err != nil || check.Filter != nil {
+		return err
 	}
 	if check.Op >= cell.NoOp {
-		return nil, &cell.ArgumentError{Text: fmt.Sprintf("unknown comparison %d: use one of LESS to GREATER", check.Op)}
+		return &cell.ArgumentError{Text: fmt.Sprintf("unknown comparison %d: use one of LESS to GREATER", check.Op)}
 	}
 	_, err := t.family(check.Family)
-	return nil, err
+	return err
 }
 
 // checked says whether a check holds on the cells of its row: by its filter,
 // that a cell of any column passes.
-func (t *table) checked(cells []cell.Cell, check *cell.Check, f *filtering, now int64) (bool, error) {
+func (t *table) checked(cells []cell.Cell, check *cell.Check, read *cell.Read, f *filter.Walker, now int64) (bool, error) {
 	if f == nil {
 		return holds(check, t.newest(cells, check.Family, check.Qualifier, check.Within, now)), nil
 	}
-	kept, err := t.readRow(cells, &cell.Read{Within: check.Within, Filter: check.Filter}, f, false, now)
+	kept, err := t.readRow(cells, read, f, false, now)
 	return len(kept) > 0, err
 }
 

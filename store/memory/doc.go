@@ -23,9 +23,8 @@
 //     empty qualifier.
 //   - A filter is asked about rows that show a cell to the read, and no others: so
 //     compactions change no answer. (HBase asks about a row's key as long as
-//     anything of the row is stored.) A row whose cells a hint leaves out is none,
-//     either.
-//   - A hint is followed to the letter: what lies before it is not offered.
+//     anything of the row is stored.) Nor is it asked about what lies before a hint
+//     that it gave.
 //   - The filter of a raw read is offered every stored cell; the read's number of
 //     versions then counts all cells of a column that pass, markers among them.
 package memory

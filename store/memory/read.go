@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/cellardb/cellar/cell"
+	"github.com/cellardb/cellar/cell/filter"
 	"github.com/cellardb/cellar/store"
 )
 
@@ -36,7 +37,7 @@ func (s *Store) Get(ctx context.Context, table string, get *cell.Get, into *cell
 	if err := t.checkRead(&get.Read); err != nil {
 		return err
 	}
-	f, err := s.filtering(get.Filter, false, false)
+	f, err := s.filtering(&get.Read, false, false)
 	if err != nil {
 		return err
 	}
@@ -79,11 +80,11 @@ func (s *Store) Scan(ctx context.Context, table string, scan *cell.Scan) (store.
 	if err := t.checkRead(&scan.Read); err != nil {
 		return nil, err
 	}
-	f, err := s.filtering(scan.Filter, scan.Reversed, scan.Batch > 0 || scan.MaxBytes > 0)
+	own := cloneScan(scan)
+	f, err := s.filtering(&own.Read, own.Reversed, own.Batch > 0 || own.MaxBytes > 0)
 	if err != nil {
 		return nil, err
 	}
-	own := cloneScan(scan)
 	return &scanner{store: s, table: t, scan: own, filter: f, rest: own.Ascending()}, nil
 }
 
@@ -92,11 +93,11 @@ type scanner struct {
 	store  *Store
 	table  *table
 	scan   *cell.Scan
-	filter *filtering  // nil: none
-	rest   cell.Range  // the rows that were not read yet
-	rows   int         // how many were
-	part   []cell.Cell // cells of the current row that were not given out yet
-	end    error       // what Next answers from now on; nil: go on
+	filter *filter.Walker // nil: none
+	rest   cell.Range     // the rows that were not read yet
+	rows   int            // how many were
+	part   []cell.Cell    // cells of the current row that were not given out yet
+	end    error          // what Next answers from now on; nil: go on
 }
 
 // Next gives the next row or part of one.
@@ -132,7 +133,7 @@ func (c *scanner) advanceLocked() error {
 	}
 	now := c.store.nowLocked()
 	for {
-		if c.filter != nil && c.filter.over {
+		if c.filter != nil && c.filter.Done() {
 			return io.EOF
 		}
 		r := c.nextRow()

@@ -114,8 +114,14 @@ func merge(old, added []cell.Cell) []cell.Cell {
 // ofFamily gives the part of a row's cells that is of one family: they stand
 // together.
 func ofFamily(cells []cell.Cell, family string) []cell.Cell {
-	from := find(cells, 0, func(c *cell.Cell) bool { return string(c.Family) >= family })
-	to := find(cells, from, func(c *cell.Cell) bool { return string(c.Family) != family })
+	from := slices.IndexFunc(cells, func(c cell.Cell) bool { return string(c.Family) == family })
+	if from < 0 {
+		return nil
+	}
+	to := from
+	for to < len(cells) && string(cells[to].Family) == family {
+		to++
+	}
 	return cells[from:to:to]
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/cellardb/cellar/cell"
+	"github.com/cellardb/cellar/cell/filter"
 )
 
 // masks says whether a marker hides a put of its family, by the table of
@@ -126,9 +127,9 @@ func (v *view) raw(cells []cell.Cell) []cell.Cell {
 
 // readRow gives the cells of a row that a read wants, in their order. They are
 // the table's own, but for values that a filter has changed.
-func (t *table) readRow(cells []cell.Cell, read *cell.Read, f *filtering, raw bool, now int64) ([]cell.Cell, error) {
+func (t *table) readRow(cells []cell.Cell, read *cell.Read, f *filter.Walker, raw bool, now int64) ([]cell.Cell, error) {
 	if f != nil {
-		return f.row(t.shown(cells, read, raw, now), read)
+		return filtered(t.shown(cells, read, raw, now), f)
 	}
 	var wanted []cell.Cell
 	for _, part := range t.shown(cells, read, raw, now) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/cellardb/cellar/cell"
+	"github.com/cellardb/cellar/cell/filter"
 	"github.com/cellardb/cellar/store"
 )
 
@@ -18,7 +19,7 @@ func kinds() []error {
 		store.ErrNotCounter, store.ErrCellTooLarge, store.ErrRowMismatch, store.ErrUnsupported,
 		store.ErrNotServingRegion, store.ErrWrongRegion, store.ErrDiskFull, store.ErrBusy,
 		store.ErrClosed, store.ErrLocked, store.ErrNewerFormat, store.ErrCorrupt,
-		cell.ErrIllegalArgument, io.EOF, context.Canceled, context.DeadlineExceeded, ErrStopped,
+		cell.ErrIllegalArgument, filter.ErrIncompatible, filter.ErrTooLarge, filter.ErrTooSlow, io.EOF, context.Canceled, context.DeadlineExceeded, ErrStopped,
 	}
 }
 

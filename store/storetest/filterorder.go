@@ -17,7 +17,7 @@ func filterOrderTests() []test {
 		{"versions_of_the_family_before_those_of_the_read_after", filterVersions},
 		{"version_beyond_those_of_the_read_ends_the_column", filterVersionBeyond},
 		{"store_limit_and_offset_after", filterStoreLimit},
-		{"store_limit_looks_one_cell_further", filterStoreLimitBeyond},
+		{"store_limit_ends_what_the_filter_sees", filterStoreLimitEnds},
 		{"limit_counts_rows_that_are_left", filterLimit},
 		{"parts_of_what_is_left", filterParts},
 		{"C04_batch_with_a_filter_of_whole_rows", filterBatchRefused},
@@ -30,7 +30,8 @@ func filterOrderTests() []test {
 		{"dropped_row_key_moves_the_others", filterDroppedKey},
 		{"next_row_goes_on_with_the_next_family", filterNextFamily},
 		{"end_within_a_row_leaves_out_its_rest", filterEndWithinRow},
-		{"column_count_ends_the_scan", filterColumnCount},
+		{"column_count_ends_families", filterColumnCount},
+		{"next_column_of_the_first_is_its_next_version", filterFirstColumn},
 		{"page_is_counted_for_a_scan_not_a_region", filterPage},
 		{"state_is_the_scans_own", filterOwnState},
 		{"state_outlives_a_pause", filterPause},
@@ -95,17 +96,22 @@ func filterStoreLimit(e *env) {
 	e.equal(e.get("r", versions(9), through(dependent), limit(3, 0)), "")
 }
 
-// The cell that is one too many was offered to the filter, and those after it
-// were not.
-func filterStoreLimitBeyond(e *env) {
+// The filter sees no cell beyond the last one that the store's limit lets
+// through.
+func filterStoreLimitEnds(e *env) {
 	e.usual()
-	e.script("put f:a@1=1 & put f:b@1=2 & put f:c@1=3 & put f:d@1=4")
-	for without, want := range map[string]string{"1": "", "2": "", "3": "f:a@1=1", "4": "f:a@1=1"} {
-		got := e.get("r", through(filter.SkipRow{Filter: value(cell.NotEqual, without)}), func(r *cell.Read) { r.StoreLimit = 1 })
-		if got != want {
-			e.Errorf("rows without %s: got %q, want %q", without, got, want)
-		}
+	e.script("put f:a@1=1 & put f:b@1=2 & put f:c@1=3 & put f:d@1=4 & put g:a@1=5")
+	without := func(v string, limit, offset int) string {
+		return e.get("r", through(filter.SkipRow{Filter: value(cell.NotEqual, v)}), func(r *cell.Read) { r.StoreLimit, r.StoreOffset = limit, offset })
 	}
+	e.equal(without("1", 1, 0), "")
+	e.equal(without("2", 1, 0), "f:a@1=1 g:a@1=5")
+	e.equal(without("2", 2, 0), "")
+	e.equal(without("3", 2, 0), "f:a@1=1 f:b@1=2 g:a@1=5")
+	e.equal(without("3", 1, 1), "f:b@1=2")
+	e.equal(without("2", 1, 1), "")
+	e.equal(without("4", 0, 2), "")
+	e.equal(without("9", 0, 2), "f:c@1=3 f:d@1=4")
 }
 
 func filterLimit(e *env) {
@@ -364,27 +370,53 @@ func filterEndWithinRow(e *env) {
 	e.equal(e.scan(cell.Scan{Limit: 3, Read: while}), "a: f:q@1=v | r: f:a@1=v")
 }
 
-// The scan ends behind the first row that has more columns than are wanted.
+// A family ends in which a filter says that nothing that is left can pass, be
+// it of the row only; the others go on. So HBase, which has a scanner for each.
 func filterColumnCount(e *env) {
 	e.usual()
 	e.script("put f:a@1=1 & put f:a@2=2 & put f:b@1=3 & put g:c@1=4")
 	e.put("q", "f:a", 1, "1")
 	e.put("q", "f:b", 1, "2")
 	e.put("s", "f:a", 1, "1")
+	e.put("u", "g:a", 1, "1")
 	count := func(limit int) func(*cell.Read) { return through(filter.ColumnCountGet{Limit: limit}) }
 	e.equal(e.get("r", versions(9), count(1)), "f:a@2=2")
 	e.equal(e.get("r", versions(9), count(2)), "f:a@2=2 f:b@1=3")
 	e.equal(e.get("r", versions(9), count(3)), "f:a@2=2 f:b@1=3 g:c@1=4")
-	for limit, want := range map[int]string{
-		0: "",
-		1: "q: f:a@1=1", // which has one more, and nothing behind it
-		2: "q: f:a@1=1 f:b@1=2 | r: f:a@2=2 f:b@1=3",
-		3: "q: f:a@1=1 f:b@1=2 | r: f:a@2=2 f:b@1=3 g:c@1=4 | s: f:a@1=1",
+	for limit, want := range []string{
+		"",
+		"q: f:a@1=1 | r: g:c@1=4 | u: g:a@1=1", // row q has one more, and that is its last
+		"q: f:a@1=1 f:b@1=2 | r: f:a@2=2 f:b@1=3 | s: f:a@1=1",
+		"q: f:a@1=1 f:b@1=2 | r: f:a@2=2 f:b@1=3 g:c@1=4 | s: f:a@1=1 | u: g:a@1=1",
 	} {
 		if got := e.scan(filtered(filter.ColumnCountGet{Limit: limit})); got != want {
 			e.Errorf("limit %d: got %q, want %q", limit, got, want)
 		}
 	}
+	one := filtered(filter.ColumnCountGet{Limit: 1})
+	one.Select = selection("f")
+	e.equal(e.scan(one), "q: f:a@1=1")
+	one.Reversed = true
+	e.equal(e.scan(one), "s: f:a@1=1 | r: f:a@2=2")
+	// A family that the store's limit left is not asked.
+	one.Reversed, one.StoreLimit = false, 1
+	e.equal(e.scan(one), "q: f:a@1=1 | r: f:a@2=2 | s: f:a@1=1")
+}
+
+// The next column after that with the empty qualifier is its next version,
+// unless the read names columns: HBase does not skip where markers of the family
+// may stand.
+func filterFirstColumn(e *env) {
+	e.usual()
+	e.script("put f:@1=1; put f:@2=2; put f:@3=3; put f:a@1=4; put f:a@2=5")
+	page := func(limit, offset int) func(*cell.Read) {
+		return through(filter.ColumnPagination{Limit: limit, Offset: offset})
+	}
+	e.equal(e.get("r", versions(9), page(2, 0)), "f:@3=3 f:@2=2")
+	e.equal(e.get("r", versions(9), page(2, 2)), "f:@1=1 f:a@2=5")
+	e.equal(e.get("r", page(4, 0)), "f:@3=3 f:a@2=5")
+	e.equal(e.get("r", versions(9), only("f:", "f:a"), page(2, 0)), "f:@3=3 f:a@2=5")
+	e.equal(e.get("r", versions(9), only("f"), page(2, 0)), "f:@3=3 f:@2=2")
 }
 
 // The filter's state is the scan's: regions are the doors' affair, which scan

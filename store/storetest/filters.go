@@ -163,7 +163,8 @@ func columnFilterCases() []filterCase {
 		{name: "column_pages_from_a_column", filter: filter.ColumnPagination{Limit: 1, ColumnOffset: []byte("xy")},
 			want: "a: f:y@1=one | ab: f:xy@2=two | b: f:y@4=4 | c: g:z@5=5"},
 		{name: "column_count", filter: filter.ColumnCountGet{Limit: 2},
-			want: "a: f:x@2=2 f:y@1=one", reversed: "c: g:z@5=5 | b: f:@1= f:y@4=4", rows: true},
+			want:     "a: f:x@2=2 f:y@1=one | ab: f:x@3=3 f:xy@2=two | b: f:@1= f:y@4=4",
+			reversed: "c: g:z@5=5 | b: f:@1= f:y@4=4 | ab: f:x@3=3 f:xy@2=two | a: f:x@2=2 f:y@1=one", rows: true},
 		{name: "column_value", filter: filter.ColumnValue{Family: []byte("f"), Qualifier: []byte("y"), Op: cell.Greater, Comparator: is("4")},
 			want: "a: f:y@1=one | b: f:y@1=one"},
 	}

@@ -7,11 +7,13 @@ import (
 	"slices"
 
 	"github.com/cellardb/cellar/cell"
+	"github.com/cellardb/cellar/cell/filter"
 	"github.com/cellardb/cellar/store"
 )
 
 // generator makes a random history. The key space is tiny, so that operations
-// meet: five rows, three families, three qualifiers, six small timestamps.
+// meet: five rows or eight, three families, three qualifiers and one of counters,
+// six small timestamps.
 //
 // The clock follows a rule, since engines may share what they remember of a
 // millisecond between rows: within one millisecond only one row is written at
@@ -24,6 +26,7 @@ type generator struct {
 	steps     []step
 	families  map[string][]cell.FamilySchema // of the tables that are there
 	nonces    []cell.Mutation                // given out before, for retries
+	edges     []edge                         // to come
 }
 
 const second = 1000
@@ -61,9 +64,17 @@ func (g *generator) one() {
 	case n < 450:
 		g.check(table)
 	case n < 640:
-		g.add(getStep(table, cell.Get{Row: g.row(), Read: g.read(table)}))
+		row := g.row()
+		if at, soon, ok := g.atEdge(); ok {
+			table, row = at, soon
+		}
+		g.add(getStep(table, cell.Get{Row: row, Read: g.read(table)}))
 	case n < 850:
-		g.add(scanStep(table, g.scan(table)))
+		var row []byte
+		if at, soon, ok := g.atEdge(); ok {
+			table, row = at, soon
+		}
+		g.add(scanStep(table, g.scan(table, row)))
 	case n < 875:
 		g.add(partitionsStep(table, g.rows(), 1+g.IntN(4)))
 	case n < 900:
@@ -127,6 +138,9 @@ func (g *generator) useNow(table string, row []byte) {
 
 func (g *generator) row() []byte {
 	rows := []string{"a", "a\x00", "b", "c", "\xff"}
+	if g.semantics {
+		rows = append(rows, "ab", "b\x00c", "bb")
+	}
 	return []byte(rows[g.IntN(len(rows))])
 }
 
@@ -149,7 +163,7 @@ func (g *generator) value() []byte {
 func (g *generator) timestamp() int64 {
 	switch {
 	case g.semantics && g.IntN(2) == 0:
-		return g.now - int64(g.IntN(60*second))
+		return g.now - int64(g.IntN(30*second))
 	case g.IntN(6) == 0:
 		return g.now - int64(g.IntN(2))
 	}
@@ -187,6 +201,10 @@ func (g *generator) read(table string) cell.Read {
 	if g.IntN(8) == 0 {
 		r.StoreLimit, r.StoreOffset = g.IntN(3), g.IntN(3)
 	}
+	if r.Filter = g.maybeFilter(table); r.Filter != nil && g.IntN(3) > 0 {
+		// Give it something to do.
+		r.Within, r.Select, r.MaxVersions = cell.TimeRange{}, nil, 1+g.IntN(9)
+	}
 	return r
 }
 
@@ -210,8 +228,14 @@ func (g *generator) selection(table string) []cell.FamilySelect {
 	return sel
 }
 
-func (g *generator) scan(table string) cell.Scan {
+// scan is a random one; its range holds a row that matters now, unless that is
+// nil.
+func (g *generator) scan(table string, row []byte) cell.Scan {
 	s := cell.Scan{Range: g.rows(), Reversed: g.IntN(3) == 0, Read: g.read(table)}
+	ascending := s.Ascending()
+	if row != nil && !ascending.Contains(row) || s.Filter != nil && g.IntN(2) == 0 {
+		s.Range = cell.Range{}
+	}
 	if g.IntN(3) == 0 {
 		s.Limit = 1 + g.IntN(3)
 	}
@@ -226,7 +250,18 @@ func (g *generator) scan(table string) cell.Scan {
 			s.Select[i].Qualifiers = nil
 		}
 	}
+	if g.IntN(8) > 0 && judgesRows(s.Filter) {
+		s.Batch, s.MaxBytes = 0, 0 // else it is refused
+	}
 	return s
+}
+
+func judgesRows(f cell.Filter) bool {
+	if f == nil {
+		return false
+	}
+	eval, err := filter.New(f, filter.Options{})
+	return err == nil && eval.HasFilterRow()
 }
 
 // familiesAtRandom describes one to three families.
@@ -243,8 +278,8 @@ func (g *generator) familiesAtRandom() []cell.FamilySchema {
 	}
 	for i := range fs {
 		f := &fs[i]
-		if g.IntN(2) == 0 {
-			f.TTL = 1 + g.IntN(30)
+		if g.IntN(3) == 0 {
+			f.TTL = 1 + g.IntN(60)
 			f.MinVersions = g.IntN(f.MaxVersions%4 + 1)
 		}
 		f.KeepDeleted = []cell.KeepDeleted{cell.KeepDeletedFalse, cell.KeepDeletedTrue, cell.KeepDeletedTTL}[g.IntN(3)]
@@ -361,6 +396,9 @@ func (g *generator) write(table string, n int) {
 			rows[string(batch[i].Row)] = true
 			g.useNow(table, batch[i].Row)
 		}
+	}
+	for i := range batch {
+		g.noteEdges(table, &batch[i])
 	}
 	g.add(applyStep(table, batch))
 	if len(rows) > 1 || risky >= 0 {
@@ -487,6 +525,7 @@ func (g *generator) check(table string) {
 	if g.IntN(3) == 0 {
 		c.Op = cell.NotEqual
 	}
+	c.Filter = g.maybeFilter(table)
 	m := g.mutation(table)
 	if p, d := hasNow(&m); p || d {
 		g.useNow(table, m.Row)

@@ -2,9 +2,12 @@ package storetest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/cellardb/cellar/cell"
@@ -30,24 +33,52 @@ func FreshSeeds(n int) []uint64 {
 	return seeds
 }
 
-// RunRandom runs Random for each seed, as a subtest named after it.
+// RunRandom runs Random for each seed, as a subtest named after it, several at
+// once. Openers are called from several goroutines.
 func RunRandom(t *testing.T, seeds []uint64, steps int, open Opener) {
 	runRandom(t, seeds, steps, open, false)
 }
 
 // RunRandomSemantics is RunRandom with everything of RunSemantics among the
-// operations: time to live, MIN_VERSIONS, KEEP_DELETED_CELLS, nonces and all
-// comparisons.
+// operations: time to live, MIN_VERSIONS, KEEP_DELETED_CELLS, nonces, all
+// comparisons, and filters up to three deep. It also fails when less than a tenth
+// of the reads met markers, or edges of a time to live, or equal timestamps; each
+// of them is counted, in the log.
 func RunRandomSemantics(t *testing.T, seeds []uint64, steps int, open Opener) {
 	runRandom(t, seeds, steps, open, true)
 }
 
 func runRandom(t *testing.T, seeds []uint64, steps int, open Opener, semantics bool) {
 	t.Helper()
-	for _, seed := range seeds {
-		t.Run(fmt.Sprintf("seed_%d", seed), func(t *testing.T) { random(t, seed, steps, open, semantics) })
+	t.Logf("seeds %d", seeds)
+	var sum struct {
+		sync.Mutex
+		tally
+	}
+	workers := runtime.GOMAXPROCS(0)
+	err := together(workers, func(worker int) error {
+		for i := worker; i < len(seeds); i += workers {
+			t.Run(fmt.Sprintf("seed_%d", seeds[i]), func(t *testing.T) {
+				met := random(t, seeds[i], steps, open, semantics)
+				sum.Lock()
+				defer sum.Unlock()
+				sum.add(met)
+			})
+		}
+		return nil
+	})
+	t.Logf("%s", sum.tally)
+	if semantics && sum.reads >= enoughReads {
+		err = errors.Join(err, sum.tenths())
+	}
+	if err != nil {
+		t.Error(err)
 	}
 }
+
+// enoughReads is the number of reads from which on the histories' shares are
+// sure not to depend on chance.
+const enoughReads = 1000
 
 // Random applies a number of random operations to an engine and to package
 // memory: every answer must be the same, results, errors by what they match, and
@@ -61,20 +92,20 @@ func Random(t *testing.T, seed uint64, steps int, open Opener) {
 	random(t, seed, steps, open, false)
 }
 
-func random(t *testing.T, seed uint64, steps int, open Opener, semantics bool) {
+func random(t *testing.T, seed uint64, steps int, open Opener, semantics bool) tally {
 	t.Helper()
 	history := generate(seed, steps, semantics)
-	d, stats := compare(t, history, open)
-	t.Logf("seed %d: %d steps, %d reads, of which %d met markers, %d gave cells, %d errors",
-		seed, len(history), stats.reads, stats.met, stats.gave, stats.refused)
+	d, met := compare(t, history, open)
+	t.Logf("seed %d: %s", seed, met)
 	if d == nil {
-		return
+		return met
 	}
 	short := shorten(t, history[:d.step+1], open)
 	if again, _ := compare(t, short, open); again != nil {
 		t.Logf("shortened history, which ends with\nwant %s\n got %s\n%s", again.want, again.got, historyText(short))
 	}
 	t.Fatalf("seed %d, step %d of %d: %s\nwant %s\n got %s", seed, d.step, len(history), history[d.step].what, d.want, d.got)
+	return met
 }
 
 // step is one operation of a history. Histories are plain data, so that parts of
@@ -88,6 +119,8 @@ type step struct {
 	// table and reads say which rows a read reads; nil: it is none.
 	table string
 	reads *cell.Range
+	// unfiltered is the same read without its filter; nil: it has none.
+	unfiltered func(ctx context.Context, s store.Store) string
 }
 
 // difference is the first step whose answers differ.
@@ -95,9 +128,6 @@ type difference struct {
 	step      int
 	got, want string
 }
-
-// tally says what a history met.
-type tally struct{ reads, met, gave, refused int }
 
 // compare runs a history on an engine and on the oracle. The difference is nil
 // if there is none.
@@ -135,34 +165,6 @@ func compare(t *testing.T, history []step, open Opener) (*difference, tally) {
 		}
 	}
 	return nil, stats
-}
-
-// note counts what a step met in the oracle.
-func (s *tally) note(ctx context.Context, st *step, oracle store.Store, answer string) {
-	if strings.HasPrefix(answer, "error") {
-		s.refused++
-	}
-	if st.reads == nil {
-		return
-	}
-	s.reads++
-	if strings.Contains(answer, "@") {
-		s.gave++
-	}
-	raw := cell.Scan{Range: *st.reads, Raw: true}
-	raw.MaxVersions = allVersions
-	results, err := readAll(ctx, oracle, st.table, &raw)
-	if err != nil {
-		return
-	}
-	for _, r := range results {
-		for i := range r.Cells {
-			if r.Cells[i].Type.IsMarker() {
-				s.met++
-				return
-			}
-		}
-	}
 }
 
 // everythingIn is the step that reads all that is stored of a table.

@@ -192,10 +192,7 @@ func TestHistoriesMeetWhatTheyShould(t *testing.T) {
 	for _, seed := range Seeds(20) {
 		history := generate(seed, 400, false)
 		_, s := compare(t, history, openMemory)
-		sum.reads += s.reads
-		sum.met += s.met
-		sum.gave += s.gave
-		sum.refused += s.refused
+		sum.add(s)
 		for i := range history {
 			if i > 0 && history[i].now < history[i-1].now {
 				t.Fatalf("seed %d: the clock runs back at step %d", seed, i)
@@ -203,12 +200,44 @@ func TestHistoriesMeetWhatTheyShould(t *testing.T) {
 			kinds[strings.Fields(history[i].what)[0]]++
 		}
 	}
-	if sum.reads < 2000 || sum.met*10 < sum.reads || sum.gave*5 < sum.reads || sum.refused < 100 {
-		t.Errorf("of %d reads %d met markers, %d gave cells; %d errors", sum.reads, sum.met, sum.gave, sum.refused)
+	if sum.reads < 2000 || sum.markers*10 < sum.reads || sum.gave*5 < sum.reads || sum.refused < 100 || sum.filtered > 0 {
+		t.Errorf("%s", sum)
 	}
 	for _, kind := range []string{"apply", "check", "get", "scan", "delete", "read", "compact", "flush", "reopen", "create", "alter", "split", "disable", "enable", "truncate", "drop"} {
 		if kinds[kind] < 5 {
 			t.Errorf("%d steps of kind %q: %v", kinds[kind], kind, kinds)
+		}
+	}
+}
+
+// With semantics, a tenth of the reads meets each thing that is easy to get
+// wrong, and filters of every kind take something away and leave something.
+func TestSemanticHistoriesMeetWhatTheyShould(t *testing.T) {
+	var sum tally
+	text := ""
+	for _, seed := range Seeds(20) {
+		history := generate(seed, 500, true)
+		text += historyText(history)
+		_, s := compare(t, history, openMemory)
+		sum.add(s)
+	}
+	if err := sum.tenths(); err != nil {
+		t.Error(err)
+	}
+	if sum.reads < 3000 || sum.gave*3 < sum.reads || sum.filtered < 1000 || sum.some*5 < sum.filtered || sum.none*10 < sum.filtered || sum.all*20 < sum.filtered {
+		t.Errorf("%s", sum)
+	}
+	t.Logf("%s", sum)
+	for _, name := range []string{
+		"KeyOnlyFilter", "FirstKeyOnlyFilter", "FirstKeyValueMatchingQualifiersFilter", "TimestampsFilter", "canHint", "FamilyFilter",
+		"QualifierFilter", "ValueFilter", "ColumnPrefixFilter", "MultipleColumnPrefixFilter", "ColumnRangeFilter", "ColumnPaginationFilter",
+		"ColumnCountGetFilter", "SingleColumnValueFilter", "SingleColumnValueExcludeFilter", "ColumnValueFilter", "DependentColumnFilter",
+		"\"PrefixFilter", "InclusiveStopFilter", "RowFilter", "RandomRowFilter", "PageFilter", "FuzzyRowFilter", "MultiRowRangeFilter",
+		"SKIP ", "WHILE ", " AND ", " OR ", "FilterList(", "(binaryprefix", "binarycomponent:", "substring:", "regexstring:", "null:", "bit:", "long:", "bigdecimal:",
+		"a cell passes",
+	} {
+		if n := strings.Count(text, strings.TrimPrefix(name, "(")); n < 5 {
+			t.Errorf("%d times %q", n, name)
 		}
 	}
 }

@@ -87,9 +87,13 @@ func allResults(results [][]cell.Cell) string {
 }
 
 func checkStep(table string, check cell.Check, m cell.Mutation) step {
+	what := fmt.Sprintf("%q is %s %s:%s", check.Value, opText(check.Op), check.Family, cell.Printable(check.Qualifier))
+	if check.Filter != nil {
+		what = fmt.Sprintf("a cell passes %q", check.Filter)
+	}
 	return step{
-		what: fmt.Sprintf("check on %s that %q is %s %s:%s of %q within [%s,%s), then %s", table, check.Value, opText(check.Op),
-			check.Family, cell.Printable(check.Qualifier), m.Row, timeText(check.Within.Min), timeText(check.Within.Max), mutationText(&m)),
+		what: fmt.Sprintf("check on %s that %s of %q within [%s,%s), then %s", table, what,
+			m.Row, timeText(check.Within.Min), timeText(check.Within.Max), mutationText(&m)),
 		run: func(ctx context.Context, s store.Store) string {
 			applied, results, err := s.CheckAndMutate(ctx, table, &check, &m)
 			return answer(err, fmt.Sprintf("applied %v %s", applied, text(results)))
@@ -106,7 +110,7 @@ func opText(op cell.CompareOp) string {
 
 func getStep(table string, get cell.Get) step {
 	only := cell.Range{Start: get.Row, Stop: get.Row, StopInclusive: true}
-	return step{
+	st := step{
 		what:  fmt.Sprintf("get from %s %q%s", table, get.Row, readText(&get.Read)),
 		table: table, reads: &only,
 		run: func(ctx context.Context, s store.Store) string {
@@ -115,6 +119,12 @@ func getStep(table string, get cell.Get) step {
 			return answer(err, "got "+text(r.Cells))
 		},
 	}
+	if get.Filter != nil {
+		bare := get
+		bare.Filter = nil
+		st.unfiltered = getStep(table, bare).run
+	}
+	return st
 }
 
 func readText(r *cell.Read) string {
@@ -134,6 +144,9 @@ func readText(r *cell.Read) string {
 	if r.StoreLimit != 0 || r.StoreOffset != 0 {
 		fmt.Fprintf(&b, " store limit %d offset %d", r.StoreLimit, r.StoreOffset)
 	}
+	if r.Filter != nil {
+		fmt.Fprintf(&b, " filter %q", r.Filter)
+	}
 	return b.String()
 }
 
@@ -150,14 +163,14 @@ func rangeText(r cell.Range) string {
 
 func scanStep(table string, scan cell.Scan) step {
 	rows := scan.Ascending()
-	how := ""
+	var how string
 	if scan.Reversed {
 		how += " reversed"
 	}
 	if scan.Raw {
 		how += " raw"
 	}
-	return step{
+	st := step{
 		what: fmt.Sprintf("scan %s %s%s limit %d batch %d bytes %d%s", table, rangeText(scan.Range), how,
 			scan.Limit, scan.Batch, scan.MaxBytes, readText(&scan.Read)),
 		table: table, reads: &rows,
@@ -169,6 +182,12 @@ func scanStep(table string, scan cell.Scan) step {
 			return answer(err, "scanned "+resultsText(results))
 		},
 	}
+	if scan.Filter != nil {
+		bare := scan
+		bare.Filter = nil
+		st.unfiltered = scanStep(table, bare).run
+	}
+	return st
 }
 
 // joinParts puts rows together again: where MaxBytes cuts is the engine's

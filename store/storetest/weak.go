@@ -35,8 +35,8 @@ type WeakOptions struct {
 	// the first answer. Those that bear it have explicit timestamps only, or a
 	// nonce.
 	Twice float64
-	// Reopen is the probability, before each row of a scan, that the scanner is
-	// closed and opened anew behind the last row.
+	// Reopen is the probability, before each row of a scan without a filter,
+	// that the scanner is closed and opened anew behind the last row.
 	Reopen float64
 	// Late is the probability that a call answers LateBy after it was done.
 	Late   float64

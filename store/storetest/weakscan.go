@@ -61,7 +61,8 @@ func (c *weakScanner) Next(ctx context.Context) (*cell.Result, error) {
 	if err := c.of.late(ctx); err != nil {
 		return nil, err
 	}
-	if c.last != nil && !c.part && c.of.chance(c.of.opts.Reopen, func(n *WeakCounts) { n.Reopened++ }) {
+	// A filter's state is of one scan: its rows may depend on those before.
+	if c.last != nil && !c.part && c.scan.Filter == nil && c.of.chance(c.of.opts.Reopen, func(n *WeakCounts) { n.Reopened++ }) {
 		if err := c.reopen(ctx); err != nil {
 			return nil, err
 		}
