@@ -39,6 +39,8 @@ func kinds() []kind {
 		{"0xff", 5, func(*rand.Rand) []byte { return repeat(0xff, 4096) }},
 		{"a frame of 4 GB", 5, func(*rand.Rand) []byte { return length(1<<32 - 1) }},
 		{"a frame of 200 MB", 5, func(*rand.Rand) []byte { return append(length(200<<20), aPut()...) }},
+		{"a frame of 30 MB, of which nothing comes", 20, func(*rand.Rand) []byte { return append(length(30<<20), aPut()[:40]...) }},
+		{"a table name of 30 MB, of which nothing comes", 20, func(*rand.Rand) []byte { return call("getRow", 11, 30<<20) }},
 		{"a method name of 2 GB", 5, func(*rand.Rand) []byte { return append(length(0x80010001), length(1<<31-1)...) }},
 		{"a table name of 2 GB", 5, func(*rand.Rand) []byte { return call("getRow", 11, 1<<31-1) }},
 		{"a table name of 100 MB", 5, func(*rand.Rand) []byte { return call("getRow", 11, 100<<20) }},
@@ -100,7 +102,7 @@ func deep(levels int) []byte {
 	return append(m, make([]byte, levels+1)...)
 }
 
-// TestHostileConnections: 200 connections of the published kinds and 55 more,
+// TestHostileConnections: 200 connections of the published kinds and 95 more,
 // and 200 that say nothing, beside honest clients.
 func TestHostileConnections(t *testing.T) {
 	long(t)
@@ -126,8 +128,8 @@ func TestHostileConnections(t *testing.T) {
 			t.Errorf("connection %d, %s: %v", i, c.kind, err)
 		}
 	}
-	if n := len(bad); n != 255 {
-		t.Errorf("%d connections misbehaved, want 255", n)
+	if n := len(bad); n != 295 {
+		t.Errorf("%d connections misbehaved, want 295", n)
 	}
 	for i, c := range idle {
 		c.SetDeadline(time.Now().Add(patience))
