@@ -37,8 +37,8 @@ func (e *SyntaxError) Is(target error) bool { return target == cell.ErrIllegalAr
 // expressions there may be spaces and tabs. Quoted bytes are taken as they are,
 // two single quotes in them are one.
 //
-// The text is not kept. Errors are of type *SyntaxError; what a filter refuses
-// when it is evaluated (a bad regular expression) is refused by New, not here.
+// The text is not kept. Errors are of type *SyntaxError. A regular expression
+// that is one, but cannot be evaluated, is refused by New, not here.
 func Parse(text []byte) (cell.Filter, error) {
 	if len(text) > MaxText {
 		return nil, &SyntaxError{Pos: MaxText, Text: fmt.Sprintf("the text has %d bytes, more than %d", len(text), MaxText)}

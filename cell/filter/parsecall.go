@@ -132,6 +132,9 @@ func (c *filterCall) count(allowed ...int) error {
 		}
 		text = append(text, integer(n)...)
 	}
+	if string(text) == "1" {
+		return c.p.fail(c.pos, "%s takes 1 argument, not %d", c.name, len(c.args))
+	}
 	return c.p.fail(c.pos, "%s takes %s arguments, not %d", c.name, text, len(c.args))
 }
 
@@ -220,13 +223,21 @@ func (c *filterCall) comparator(i int) (Comparator, error) {
 	case "binaryprefix":
 		return BinaryPrefix{value}, nil
 	case "regexstring":
-		return Regex(string(value)), nil
+		return c.regex(i, Regex(string(value)))
 	case "regexstringnocase":
-		return RegexString{Pattern: string(value), Flags: DotAll | CaseInsensitive}, nil
+		return c.regex(i, RegexString{Pattern: string(value), Flags: DotAll | CaseInsensitive})
 	case "substring":
 		return Substring{string(value)}, nil
 	}
 	return nil, c.fail(i, "comparator %s is none of binary, binaryprefix, regexstring, regexstringnocase and substring", cell.Printable(kind))
+}
+
+// regex refuses what is no regular expression.
+func (c *filterCall) regex(i int, r RegexString) (Comparator, error) {
+	if _, err := parseRegex(r.Pattern, r.Flags, r.Charset); err != nil {
+		return nil, c.fail(i, "%v", err)
+	}
+	return r, nil
 }
 
 // comparison gives operator and comparator. Those that only know equality go

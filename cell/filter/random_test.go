@@ -38,6 +38,19 @@ func (g *generator) bytes(someBytes []string) []byte {
 
 func (g *generator) op() cell.CompareOp { return cell.CompareOp(g.IntN(6)) }
 
+// comparison makes operator and comparator, in one that the filter language
+// has where it must.
+func (g *generator) comparison() (cell.CompareOp, Comparator) {
+	op, c := g.op(), g.comparator()
+	switch c.(type) {
+	case RegexString, Substring:
+		if g.onlyText {
+			op = cell.Equal + cell.CompareOp(g.IntN(2))
+		}
+	}
+	return op, c
+}
+
 var someBytes = []string{"", "a", "ab", "abc", "b1x1", "b2x1", "c9", "v0", "v1", "v2", "v3", "q1", "x'y", "Abc def\r\n", "\xff\x00\x01"}
 
 func (g *generator) comparator() Comparator {
@@ -105,7 +118,8 @@ func (g *generator) rowFilter() cell.Filter {
 	case 7:
 		return g.ranges()
 	}
-	return Row{g.op(), g.comparator()}
+	op, c := g.comparison()
+	return Row{op, c}
 }
 
 func (g *generator) fuzzy() cell.Filter {
@@ -138,6 +152,7 @@ func (g *generator) column() (family, qualifier []byte) {
 
 func (g *generator) cellFilter() cell.Filter {
 	family, qualifier := g.column()
+	op, c := g.comparison()
 	n := 17
 	if g.onlyText {
 		n = 15
@@ -158,25 +173,25 @@ func (g *generator) cellFilter() cell.Filter {
 	case 6:
 		return ColumnRange{openIfEmpty(g.bytes(tableQualifiers)), openIfEmpty(g.bytes(tableQualifiers)), g.bool(), g.bool()}
 	case 7:
-		return SingleColumnValue{family, qualifier, g.op(), g.comparator(), g.bool(), g.bool()}
+		return SingleColumnValue{family, qualifier, op, c, g.bool(), g.bool()}
 	case 8:
-		return SingleColumnValueExclude{family, qualifier, g.op(), g.comparator(), g.bool(), g.bool()}
+		return SingleColumnValueExclude{family, qualifier, op, c, g.bool(), g.bool()}
 	case 9:
-		return ColumnValue{family, qualifier, g.op(), g.comparator()}
+		return ColumnValue{family, qualifier, op, c}
 	case 10:
 		return DependentColumn{Family: family, Qualifier: qualifier, Drop: g.bool(), Op: cell.NoOp}
 	case 11:
-		return DependentColumn{family, qualifier, g.bool(), g.op(), g.comparator()}
+		return DependentColumn{family, qualifier, g.bool(), op, c}
 	case 12:
-		return Family{g.op(), g.comparator()}
+		return Family{op, c}
 	case 13:
-		return Qualifier{g.op(), g.comparator()}
+		return Qualifier{op, c}
 	case 15:
 		return FirstKeyValueMatchingQualifiers{[][]byte{qualifier, g.bytes(tableQualifiers)}}
 	case 16:
 		return ColumnPagination{Limit: g.IntN(4), ColumnOffset: g.bytes(tableQualifiers)}
 	}
-	return Value{g.op(), g.comparator()}
+	return Value{op, c}
 }
 
 func (g *generator) prefixes() cell.Filter {

@@ -10,6 +10,9 @@ import (
 	"github.com/cellardb/cellar/cell"
 )
 
+// MaxPattern is the length in bytes of a regular expression.
+const MaxPattern = 64 << 10
+
 // MaxInstructions bounds the programs of all regular expressions of a filter
 // together. A literal, a set, a choice take about one instruction each, a
 // repetition {n} takes its part n times.

@@ -1,6 +1,9 @@
 package filter
 
-import "unicode"
+import (
+	"fmt"
+	"unicode"
+)
 
 // escape reads what begins with a backslash, outside a class.
 func (p *reParser) escape() (*reNode, error) {
@@ -111,7 +114,7 @@ func (p *reParser) escaped(single bool) (charset, rune, error) {
 	}
 	p.pos++
 	if set, ok := p.predefined(c, single); ok {
-		return set, 0, nil
+		return set, 0, p.charge(set)
 	}
 	switch c {
 	case 'p', 'P':
@@ -211,15 +214,31 @@ func (p *reParser) family(not bool) (charset, error) {
 			return nil, p.fail("empty character family")
 		}
 	}
-	set, ok := property(string(name), p.flags)
+	key := fmt.Sprint(not, p.flags, string(name))
+	set, ok := p.sets[key]
 	if !ok {
-		return nil, p.fail("character property {%s} is unknown or not supported", string(name))
+		if set, ok = property(string(name), p.flags); !ok {
+			return nil, p.fail("character property {%s} is unknown or not supported", string(name))
+		}
+		if not {
+			set = set.not(p.max)
+		}
+		// A set that is empty here is still a set, not a character.
+		set = append(charset{}, set.clip(p.max)...)
+		p.sets[key] = set
 	}
-	if not {
-		set = set.not(p.max)
+	return set, p.charge(set)
+}
+
+// charge counts large sets, since each costs time wherever it is used.
+func (p *reParser) charge(s charset) error {
+	if len(s) > 32 {
+		p.large++
 	}
-	// A set that is empty here is still a set, not a character.
-	return append(charset{}, set.clip(p.max)...), nil
+	if p.large > maxProperties {
+		return p.fail("more than %d classes of many characters", maxProperties)
+	}
+	return nil
 }
 
 func (p *reParser) octal() (charset, rune, error) {

@@ -7,6 +7,10 @@ import (
 // maxGroups is how deep groups and classes may be nested.
 const maxGroups = 200
 
+// maxProperties is how many classes of many characters, such as \p{L}, a pattern
+// may have.
+const maxProperties = 1000
+
 // reChar is a character of a pattern. quoted: it stands for itself, since it
 // was between \Q and \E.
 type reChar struct {
@@ -24,15 +28,21 @@ type reParser struct {
 	groups  int
 	names   map[string]int
 	depth   int
+	folding folding // made when it is needed
+	sets    map[string]charset
+	large   int // sets of many ranges that were used
 }
 
 // parseRegex reads a pattern. Errors say what Java says.
-func parseRegex(pattern string, flags RegexFlags, charset RegexCharset) (*reNode, error) {
-	p := &reParser{pattern: pattern, flags: flags, max: charset.max(), names: map[string]int{}}
+func parseRegex(pattern string, flags RegexFlags, cs RegexCharset) (*reNode, error) {
+	if len(pattern) > MaxPattern {
+		return nil, illegalKind(ErrTooLarge, "a regular expression has %d bytes, more than %d", len(pattern), MaxPattern)
+	}
+	p := &reParser{pattern: pattern, flags: flags, max: cs.max(), names: map[string]int{}, sets: map[string]charset{}}
 	if flags&UnicodeCharacterClass != 0 {
 		p.flags |= UnicodeCase
 	}
-	p.chars = decode(pattern, charset)
+	p.chars = decode(pattern, cs)
 	if flags&LiteralPattern != 0 {
 		for i := range p.chars {
 			p.chars[i].quoted = true
@@ -53,9 +63,9 @@ func parseRegex(pattern string, flags RegexFlags, charset RegexCharset) (*reNode
 }
 
 // decode reads the characters of a pattern.
-func decode(pattern string, charset RegexCharset) []reChar {
+func decode(pattern string, cs RegexCharset) []reChar {
 	chars := make([]reChar, 0, len(pattern))
-	if charset == Latin1 {
+	if cs == Latin1 {
 		for i := range len(pattern) {
 			chars = append(chars, reChar{c: rune(pattern[i])})
 		}
@@ -236,7 +246,10 @@ func (p *reParser) fold(s charset) charset {
 	case !p.has(CaseInsensitive):
 		return s
 	case p.has(UnicodeCase):
-		return s.foldUnicode()
+		if p.folding == nil {
+			p.folding = newFolding()
+		}
+		return p.folding.close(s)
 	}
 	return s.foldASCII()
 }

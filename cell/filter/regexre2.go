@@ -21,11 +21,11 @@ type re2Writer struct {
 
 // toRE2 writes the expression. obstacle names what package regexp cannot do;
 // then there is no expression.
-func toRE2(n *reNode, charset RegexCharset) (source, obstacle string) {
+func toRE2(n *reNode, cs RegexCharset) (source, obstacle string) {
 	w := re2Writer{}
 	if n.seesLines() {
 		w.cr, w.lf = latinPairCR, latinPairLF
-		if charset == UTF8 {
+		if cs == UTF8 {
 			w.cr, w.lf = utf8PairCR, utf8PairLF
 		}
 	}
@@ -64,7 +64,7 @@ func (w *re2Writer) node(n *reNode, first, last bool) {
 	case reEnd:
 		w.WriteString(`\z`)
 	case reLineBegin:
-		w.lineBegin(n, nil, first, last)
+		_ = w.lineBegin(n, nil, first, last)
 	case reLineEnd:
 		w.lineEnd(n, last)
 	case reBoundary:
@@ -104,7 +104,9 @@ func (w *re2Writer) sequence(parts []*reNode, first, last bool) {
 		first := first && i == 0
 		switch p.kind {
 		case reLineBegin:
-			w.lineBegin(p, parts[i+1:], first, last)
+			if w.lineBegin(p, parts[i+1:], first, last) {
+				return
+			}
 		case reChoice:
 			w.group(p, first, last && i == len(parts)-1)
 		default:
@@ -139,8 +141,9 @@ func (w *re2Writer) repeat(n *reNode, first, last bool) {
 }
 
 // lineBegin writes ^ with MULTILINE: the begin, or a character that ends a line.
-// Java has no such place at the end of the text, so a character must follow.
-func (w *re2Writer) lineBegin(n *reNode, rest []*reNode, first, last bool) {
+// Java has no such place at the end of the text, so a character must follow. It
+// says whether the rest is written too.
+func (w *re2Writer) lineBegin(n *reNode, rest []*reNode, first, last bool) (all bool) {
 	nullable := true
 	for _, p := range rest {
 		nullable = nullable && p.nullable()
@@ -148,44 +151,55 @@ func (w *re2Writer) lineBegin(n *reNode, rest []*reNode, first, last bool) {
 	switch {
 	case !first:
 		w.refuse("^ with MULTILINE that is not at the begin")
-		return
-	case nullable && (len(rest) > 0 || !last):
+		return true
+	case nullable && !last, nullable && len(rest) > 0 && !isLineEnd(rest, n.unix):
 		w.refuse("^ with MULTILINE before what may be empty")
-		return
+		return true
 	}
 	w.WriteString(`(?:\A|`)
 	w.literal(terminators(n.unix).union(setOf(w.lf)))
 	w.WriteByte(')')
-	if nullable {
+	switch {
+	case nullable && len(rest) == 0:
 		w.WriteString(`(?s:.)`)
+	case nullable:
+		w.literal(w.lineEnds(n.unix))
 	}
+	return nullable
+}
+
+// isLineEnd says whether nothing but $ with MULTILINE follows.
+func isLineEnd(rest []*reNode, unix bool) bool {
+	return len(rest) == 1 && rest[0].kind == reLineEnd && rest[0].multi && rest[0].unix == unix
+}
+
+// lineEnds are the characters before which $ with MULTILINE stands.
+func (w *re2Writer) lineEnds(unix bool) charset {
+	if unix {
+		return setOf('\n', w.lf)
+	}
+	return terminators(false).union(setOf(w.cr))
 }
 
 // lineEnd writes $: the end, or before the line end that ends the text, or with
 // MULTILINE any line end.
 func (w *re2Writer) lineEnd(n *reNode, last bool) {
-	if !last {
+	switch {
+	case !last:
 		w.refuse("$ that is not at the end")
-		return
-	}
-	switch ends := terminators(n.unix); {
-	case n.multi && n.unix:
-		w.WriteString(`(?:\z|`)
-		w.literal(ends.union(setOf(w.lf)))
-		w.WriteByte(')')
 	case n.multi:
 		w.WriteString(`(?:\z|`)
-		w.literal(ends.union(setOf(w.cr)))
+		w.literal(w.lineEnds(n.unix))
 		w.WriteByte(')')
 	case n.unix:
-		w.literal(ends.union(setOf(w.lf)))
+		w.literal(w.lineEnds(true))
 		w.WriteString(`?\z`)
 	default:
 		w.WriteString(`(?:`)
 		w.literal(setOf(w.cr))
 		w.literal(setOf(w.lf))
 		w.WriteByte('|')
-		w.literal(ends)
+		w.literal(terminators(false))
 		w.WriteString(`)?\z`)
 	}
 }

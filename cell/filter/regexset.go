@@ -126,30 +126,47 @@ func (s charset) foldASCII() charset {
 	return all.normal()
 }
 
-// foldUnicode adds all characters that are the same as one of the set when both
-// are put into upper, then lower case: Java's UNICODE_CASE.
-func (s charset) foldUnicode() charset {
-	folds := map[rune]bool{}
-	eachCased(func(c rune) {
-		if s.has(c) {
-			folds[fold(c)] = true
+// folding groups the characters that are the same when they are put into upper,
+// then lower case: Java's UNICODE_CASE.
+type folding map[rune][]rune
+
+func newFolding() folding {
+	f := folding{}
+	for _, r := range unicode.CaseRanges {
+		for c := rune(r.Lo); c <= rune(r.Hi); c++ {
+			f[fold(c)] = append(f[fold(c)], c)
 		}
-	})
-	all := slices.Clone(s)
-	eachCased(func(c rune) {
-		if folds[fold(c)] {
-			all = append(all, charrange{c, c})
-		}
-	})
-	return all.normal()
+	}
+	return f
 }
 
 func fold(c rune) rune { return unicode.ToLower(unicode.ToUpper(c)) }
 
-func eachCased(f func(c rune)) {
-	for _, r := range unicode.CaseRanges {
-		for c := rune(r.Lo); c <= rune(r.Hi); c++ {
-			f(c)
+// close adds all characters that are the same as one of the set.
+func (f folding) close(s charset) charset {
+	all := slices.Clone(s)
+	add := func(c rune) {
+		for _, same := range f[fold(c)] {
+			all = append(all, charrange{same, same})
 		}
 	}
+	for _, r := range s {
+		if r.hi-r.lo < 1<<12 {
+			for c := r.lo; c <= r.hi; c++ {
+				add(c)
+			}
+			continue
+		}
+		for key := range f {
+			if r.lo <= key && key <= r.hi {
+				add(key)
+			}
+			for _, c := range f[key] {
+				if r.lo <= c && c <= r.hi {
+					add(c)
+				}
+			}
+		}
+	}
+	return all.normal()
 }

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// decodeUTF8 reads text as Java does: each part that is as long as it can be
-// and begins a character that is not completed becomes one U+FFFD.
+// decodeUTF8 reads text as Java does: the begin of a character that is not
+// completed becomes one U+FFFD, and so does a surrogate.
 func decodeUTF8(into []byte, text []byte) []byte {
 	for len(text) > 0 {
 		c, n := utf8.DecodeRune(text)
@@ -34,8 +34,6 @@ func malformed(text []byte) int {
 	switch text[0] {
 	case 0xe0:
 		lo = 0xa0
-	case 0xed:
-		hi = 0x9f
 	case 0xf0:
 		lo = 0x90
 	case 0xf4:
