@@ -138,6 +138,24 @@ func TestWeatherVerificationFails(t *testing.T) {
 	}
 }
 
+// TestReadingDifference: rows that the fake gateway does not make.
+func TestReadingDifference(t *testing.T) {
+	r := reading{key: "EWR/1", columns: []weatherColumn{{"w:a", "1"}, {"w:b", "2"}}}
+	f := func(key string, columns []weatherColumn, want string) {
+		t.Helper()
+		got := r.difference([]byte(key), func(i int) ([]byte, []byte) { return []byte(columns[i].name), []byte(columns[i].value) }, len(columns))
+		if got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	f("EWR/1", r.columns, "")
+	f("EWR/2", r.columns, `the row is "EWR/2"`)
+	f("EWR/1", []weatherColumn{{"w:a", "1"}, {"w:b", "2"}, {"w:c", "3"}}, "it has 3 columns, want 2")
+	f("EWR/1", []weatherColumn{{"w:a", "1"}}, "it has 1 columns, want 2")
+	f("EWR/1", []weatherColumn{{"w:a", "1"}, {"w:c", "2"}}, `column "w:c" is "2", want "w:b", "2"`)
+	f("EWR/1", []weatherColumn{{"w:a", "1"}, {"w:b", "3"}}, `column "w:b" is "3", want "w:b", "2"`)
+}
+
 func TestWeatherFails(t *testing.T) {
 	w := openWeather(t)
 	g, o := startGateway(t, gateway.Hooks{Refuse: func(method string) string {
