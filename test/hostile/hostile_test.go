@@ -39,8 +39,10 @@ func kinds() []kind {
 		{"0xff", 5, func(*rand.Rand) []byte { return repeat(0xff, 4096) }},
 		{"a frame of 4 GB", 5, func(*rand.Rand) []byte { return length(1<<32 - 1) }},
 		{"a frame of 200 MB", 5, func(*rand.Rand) []byte { return append(length(200<<20), aPut()...) }},
-		{"a frame of 30 MB, of which nothing comes", 20, func(*rand.Rand) []byte { return append(length(30<<20), aPut()[:40]...) }},
-		{"a table name of 30 MB, of which nothing comes", 20, func(*rand.Rand) []byte { return call("getRow", 11, 30<<20) }},
+		{"a frame of 30 MB, of which little comes", 20, func(r *rand.Rand) []byte {
+			return append(append(length(30<<20), call("getRow", 11, 29<<20)...), randomBytes(r, 10_000)...)
+		}},
+		{"a table name of 30 MB, of which little comes", 20, func(r *rand.Rand) []byte { return append(call("getRow", 11, 30<<20), randomBytes(r, 10_000)...) }},
 		{"a method name of 2 GB", 5, func(*rand.Rand) []byte { return append(length(0x80010001), length(1<<31-1)...) }},
 		{"a table name of 2 GB", 5, func(*rand.Rand) []byte { return call("getRow", 11, 1<<31-1) }},
 		{"a table name of 100 MB", 5, func(*rand.Rand) []byte { return call("getRow", 11, 100<<20) }},
