@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"cmp"
 	"encoding/binary"
 	"math"
 	"math/big"
@@ -33,7 +34,7 @@ func (d *decimal) compare(part []byte) (int, error) {
 	}
 	that := decimal{unscaled: signed(part[4:]), scale: int64(int32(binary.BigEndian.Uint32(part)))}
 	if s := d.unscaled.Sign(); s != that.unscaled.Sign() || s == 0 {
-		return s - that.unscaled.Sign(), nil
+		return cmp.Compare(s, that.unscaled.Sign()), nil
 	}
 	// Scales may be four billion apart: the numbers are brought to one scale
 	// only when their magnitudes are about the same.

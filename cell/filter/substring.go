@@ -46,8 +46,10 @@ func found(ok bool) int {
 }
 
 // lower is Java's String.toLowerCase in the root locale, of text that is read
-// as UTF-8 with every bad byte replaced: the dotted capital I becomes two
-// characters there.
+// as UTF-8 with bad bytes replaced. The dotted capital I becomes two characters
+// there; of the capital sigma at the end of a word Java makes another small one
+// than here.
 func lower(s string) string {
+	s = string(decodeUTF8(nil, []byte(s)))
 	return strings.ToLower(strings.ReplaceAll(s, "\u0130", "i\u0307"))
 }
