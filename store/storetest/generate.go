@@ -338,7 +338,7 @@ func (g *generator) disabled(table string) {
 
 // fault adds a call that is refused for one reason.
 func (g *generator) fault(table string) {
-	switch g.IntN(8) {
+	switch g.IntN(9) {
 	case 0:
 		g.add(getStep("absent", cell.Get{Row: g.row()}))
 	case 1:
@@ -357,6 +357,8 @@ func (g *generator) fault(table string) {
 		g.add(adminStep("enable "+table+" while enabled", func(ctx context.Context, s store.Store) error { return s.EnableTable(ctx, table) }))
 	case 7:
 		g.add(getStep(table, cell.Get{}))
+	case 8:
+		g.add(scanStep(table, cell.Scan{Read: cell.Read{Filter: filter.Page{Rows: -1}}}))
 	}
 }
 
@@ -469,6 +471,9 @@ func (g *generator) mutation(table string) cell.Mutation {
 		}
 		m.Edits = append(m.Edits, e)
 	}
+	if g.semantics && g.IntN(5) == 0 {
+		m.Edits = append(m.Edits, g.versions(table)...)
+	}
 	if g.IntN(10) == 0 {
 		m.Within = g.timeRange()
 	}
@@ -482,6 +487,16 @@ func (g *generator) mutation(table string) cell.Mutation {
 		g.nonces = append(g.nonces, kept)
 	}
 	return m
+}
+
+// versions puts several into one column.
+func (g *generator) versions(table string) []cell.Edit {
+	family, qualifier, first := g.family(table), g.qualifier(), g.timestamp()
+	var edits []cell.Edit
+	for i := range 2 + g.IntN(4) {
+		edits = append(edits, cell.Edit{Op: cell.OpPut, Family: family, Qualifier: qualifier, Timestamp: max(0, first-int64(i)), Value: g.value()})
+	}
+	return edits
 }
 
 func (g *generator) edit(table string) cell.Edit {
@@ -509,6 +524,9 @@ func (g *generator) edit(table string) cell.Edit {
 		}
 	default:
 		e.Op, e.Value = cell.OpAppend, g.value()
+	}
+	if g.semantics && !e.Op.IsDelete() && g.IntN(12) == 0 {
+		e.Tags = []byte{0, 2, byte(9 + g.IntN(2)), 't'}
 	}
 	return e
 }

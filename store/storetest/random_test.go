@@ -2,10 +2,12 @@ package storetest
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/cellardb/cellar/cell"
+	"github.com/cellardb/cellar/cell/filter"
 	"github.com/cellardb/cellar/store"
 	"github.com/cellardb/cellar/store/memory"
 )
@@ -15,9 +17,10 @@ type faulty struct {
 	*memory.Store
 	apply   func(batch []cell.Mutation) []cell.Mutation
 	scan    func(scan *cell.Scan)
-	after   func(err error) error // of Apply
-	compact bool                  // does what a major compaction does at a minor one
-	lose    bool                  // loses everything when reopened
+	filter  func(f cell.Filter, what string, reversed bool) cell.Filter // of what: "get", "scan", "check"
+	after   func(err error) error                                       // of Apply
+	compact bool                                                        // does what a major compaction does at a minor one
+	lose    bool                                                        // loses everything when reopened
 	clock   func() int64
 }
 
@@ -33,12 +36,31 @@ func (f *faulty) Apply(ctx context.Context, table string, batch []cell.Mutation)
 }
 
 func (f *faulty) Scan(ctx context.Context, table string, scan *cell.Scan) (store.Scanner, error) {
-	if f.scan == nil {
-		return f.Store.Scan(ctx, table, scan)
-	}
 	other := *scan
-	f.scan(&other)
+	if f.scan != nil {
+		f.scan(&other)
+	}
+	other.Filter = f.filtered(other.Filter, "scan", scan.Reversed)
 	return f.Store.Scan(ctx, table, &other)
+}
+
+func (f *faulty) Get(ctx context.Context, table string, get *cell.Get, into *cell.Result) error {
+	other := *get
+	other.Filter = f.filtered(other.Filter, "get", false)
+	return f.Store.Get(ctx, table, &other, into)
+}
+
+func (f *faulty) CheckAndMutate(ctx context.Context, table string, check *cell.Check, m *cell.Mutation) (bool, []cell.Cell, error) {
+	other := *check
+	other.Filter = f.filtered(other.Filter, "check", false)
+	return f.Store.CheckAndMutate(ctx, table, &other, m)
+}
+
+func (f *faulty) filtered(inner cell.Filter, what string, reversed bool) cell.Filter {
+	if f.filter == nil || inner == nil {
+		return inner
+	}
+	return f.filter(inner, what, reversed)
 }
 
 func (f *faulty) Compact(ctx context.Context, table string, r cell.Range, major bool) error {
@@ -134,6 +156,98 @@ func TestRandomFindsFaults(t *testing.T) {
 	if len(faults) != 12 {
 		t.Errorf("%d faults", len(faults))
 	}
+	findFaults(t, faults, false)
+}
+
+// Random must find what is wrong with filters.
+func TestRandomFindsFilterFaults(t *testing.T) {
+	spoil := func(change func(f cell.Filter, what string, reversed bool) cell.Filter) func(*faulty) {
+		return func(f *faulty) { f.filter = change }
+	}
+	faults := map[string]func(f *faulty){
+		"gets ignore filters": spoil(func(f cell.Filter, what string, _ bool) cell.Filter {
+			if what == "get" {
+				return nil
+			}
+			return f
+		}),
+		"reversed scans ignore filters": spoil(func(f cell.Filter, _ string, reversed bool) cell.Filter {
+			if reversed {
+				return nil
+			}
+			return f
+		}),
+		"checks hold by any cell": spoil(func(f cell.Filter, what string, _ bool) cell.Filter {
+			if what == "check" {
+				return filter.KeyOnly{}
+			}
+			return f
+		}),
+		"pages are longer by one": spoil(func(f cell.Filter, _ string, _ bool) cell.Filter {
+			if page, ok := f.(filter.Page); ok {
+				page.Rows++
+				return page
+			}
+			return f
+		}),
+		"one of several is all of them": spoil(func(f cell.Filter, _ string, _ bool) cell.Filter {
+			if list, ok := f.(filter.List); ok {
+				list.Op = filter.MustPassAll
+				return list
+			}
+			return f
+		}),
+		"ranges end before their stop row": spoil(func(f cell.Filter, _ string, _ bool) cell.Filter {
+			ranges, ok := f.(filter.MultiRowRange)
+			if !ok {
+				return f
+			}
+			ranges.Ranges = slices.Clone(ranges.Ranges)
+			for i := range ranges.Ranges {
+				r := &ranges.Ranges[i]
+				r.StopInclusive = r.StopInclusive && string(r.Start) == string(r.Stop)
+			}
+			return ranges
+		}),
+		"older versions are not tested": spoil(func(f cell.Filter, _ string, _ bool) cell.Filter {
+			if single, ok := f.(filter.SingleColumnValue); ok {
+				single.AllVersions = false
+				return single
+			}
+			return f
+		}),
+		"filters before batches are not refused": func(f *faulty) {
+			f.scan = func(s *cell.Scan) {
+				if judgesRows(s.Filter) {
+					s.Batch = 0
+				}
+			}
+		},
+		"with a filter the limit is one less": func(f *faulty) {
+			f.scan = func(s *cell.Scan) {
+				if s.Filter != nil && s.Limit > 1 {
+					s.Limit--
+				}
+			}
+		},
+		"with a filter one version more": func(f *faulty) {
+			f.scan = func(s *cell.Scan) {
+				if s.Filter != nil {
+					s.MaxVersions = s.Versions() + 1
+				}
+			}
+		},
+	}
+	if len(faults) != 10 {
+		t.Errorf("%d faults", len(faults))
+	}
+	findFaults(t, faults, true)
+}
+
+// findFaults wants each fault to be found with few seeds and shown in few steps.
+func findFaults(t *testing.T, faults map[string]func(f *faulty), semantics bool) {
+	t.Helper()
+	const enough = 100
 	for name, spoil := range faults {
 		t.Run(name, func(t *testing.T) {
 			open := func(_ *testing.T, clock func() int64) store.Store {
@@ -141,8 +255,8 @@ func TestRandomFindsFaults(t *testing.T) {
 				spoil(f)
 				return f
 			}
-			for _, seed := range Seeds(20) {
-				history := generate(seed, 300, false)
+			for _, seed := range Seeds(enough) {
+				history := generate(seed, 300, semantics)
 				d, _ := compare(t, history, open)
 				if d == nil {
 					continue
@@ -156,7 +270,7 @@ func TestRandomFindsFaults(t *testing.T) {
 				}
 				return
 			}
-			t.Error("not found with 20 seeds")
+			t.Errorf("not found with %d seeds", enough)
 		})
 	}
 }

@@ -170,14 +170,16 @@ func (g *generator) valueFilter(table string) cell.Filter {
 }
 
 // numberFilter reads values as numbers: a column of counters, now and then
-// something else, which is an error.
+// something else, row keys even, which is an error.
 func (g *generator) numberFilter(family []byte) cell.Filter {
 	f := filter.ColumnValue{Family: family, Qualifier: []byte("n"), Op: g.compareOp(), Comparator: filter.Long{Value: int64(g.IntN(20) - 5)}}
-	switch g.IntN(4) {
-	case 0:
+	switch g.IntN(6) {
+	case 0, 1:
 		f.Comparator = filter.BigDecimal{Unscaled: big.NewInt(int64(g.IntN(20) - 5)), Scale: int32(g.IntN(3))}
-	case 1:
+	case 2:
 		return filter.Value{Op: f.Op, Comparator: f.Comparator}
+	case 3:
+		return filter.Row{Op: f.Op, Comparator: f.Comparator}
 	}
 	return f
 }

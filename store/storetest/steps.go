@@ -41,6 +41,9 @@ func mutationText(m *cell.Mutation) string {
 				s += "=" + cell.Printable(e.Value)
 			}
 		}
+		if len(e.Tags) > 0 {
+			s += ",tags" + cell.Printable(e.Tags)
+		}
 		edits = append(edits, s)
 	}
 	s := fmt.Sprintf("%q {%s}", m.Row, strings.Join(edits, " & "))
