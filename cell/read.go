@@ -55,8 +55,8 @@ func (r TimeRange) Validate() error {
 // FamilySelect names columns of one family that a read returns.
 type FamilySelect struct {
 	Family []byte
-	// Qualifiers, in any order; nil is the whole family. An empty qualifier is
-	// a column like any other.
+	// Qualifiers, in any order; none is the whole family. An empty qualifier
+	// is a column like any other.
 	Qualifiers [][]byte
 	// Within overrides the read's time range for this family; nil: it does not.
 	Within *TimeRange

@@ -31,6 +31,8 @@ type familyPlan struct {
 	versions, wanted int
 	minVersions      int
 	expired          int64 // puts older than this have outlived the family's TTL
+	// ended: the filter wants nothing more of the family, in any row.
+	ended bool
 	// keep says that a marker masks only reads that see the marker's time.
 	keep bool
 }
@@ -63,15 +65,17 @@ func planFamily(f *family, sel *cell.FamilySelect, r *cell.Read, raw bool, now i
 	p.wanted = p.versions
 	if !raw {
 		p.versions = min(p.versions, f.schema.MaxVersions)
-		p.wanted = p.versions
-		if r.Filter != nil {
-			p.versions = f.schema.MaxVersions
+	}
+	if r.Filter != nil {
+		p.versions = f.schema.MaxVersions
+		if raw {
+			p.versions = math.MaxInt
 		}
 	}
 	if f.schema.TTL < cell.Forever {
 		p.expired = now - int64(f.schema.TTL)*1000
 	}
-	if sel != nil && sel.Qualifiers != nil {
+	if sel != nil && len(sel.Qualifiers) > 0 {
 		p.columns = make([][]byte, 0, len(sel.Qualifiers))
 		for _, q := range sel.Qualifiers {
 			p.columns = append(p.columns, appendEscaped(make([]byte, 0, len(q)), q))

@@ -77,11 +77,7 @@ func readRow(from iterators, t *table, plan *readPlan, row []byte, into *cell.Re
 		return storeError(err)
 	}
 	into.Row = into.Copy(row)
-	err = plan.filter.beginRow(into.Row)
 	for i := range plan.families {
-		if err != nil {
-			break
-		}
 		if err = r.family(it, t, plan, &plan.families[i], row, into); err != nil {
 			break
 		}
@@ -102,6 +98,7 @@ func (r *rowReader) family(it *pebbledb.Iterator, t *table, plan *readPlan, f *f
 	r.walk.begin(it, plan, f, r.prefix)
 	for r.walk.next(into) {
 	}
+	r.walk.end(plan.filter)
 	return r.walk.err
 }
 

@@ -135,8 +135,8 @@ func (c *scanner) next(ctx context.Context) (*cell.Result, error) {
 		}
 	}
 	for n := 0; ; n++ {
-		if n%256 == 255 {
-			// Rows that show nothing may be many.
+		// Rows that show nothing may be many, and a filter may be slow.
+		if n%256 == 255 || n > 0 && c.plan.filter != nil {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
@@ -188,12 +188,6 @@ func (c *scanner) fill() error {
 	r := &c.result
 	r.Reset()
 	r.Row = copyUnescaped(r, c.row.row)
-	if !c.row.begun {
-		c.row.begun = true
-		if err := c.plan.filter.beginRow(r.Row); err != nil {
-			return err
-		}
-	}
 	size, more := 0, false
 	for {
 		if c.batch > 0 && len(r.Cells) == c.batch || c.maxBytes > 0 && size > c.maxBytes {

@@ -19,6 +19,9 @@ type source struct {
 
 // first finds the first row in the direction of the scan.
 func (s *source) first(reversed bool) error {
+	if s.plan.ended {
+		return nil
+	}
 	if reversed {
 		s.it.Last()
 	} else {
@@ -42,6 +45,10 @@ func (s *source) note() error {
 // after finds the row that follows the current one, or the one that a filter
 // hinted at.
 func (s *source) after(reversed bool) error {
+	if s.plan.ended {
+		s.row = nil
+		return nil
+	}
 	if err := s.step(reversed); err != nil || s.row == nil || len(s.hint) == 0 {
 		return err
 	}
@@ -101,14 +108,13 @@ type rowWalk struct {
 	source  int
 	inside  bool
 	counted bool
-	begun   bool // the filter knows of the row
 	walk    familyWalk
 	ahead   *cell.Result // a cell that peek found
 }
 
 func (w *rowWalk) begin(row []byte) {
 	w.row = append(w.row[:0], row...)
-	w.source, w.inside, w.counted, w.begun = 0, false, false, false
+	w.source, w.inside, w.counted = 0, false, false
 }
 
 // next adds the row's next cell to the result.
@@ -134,8 +140,10 @@ func (w *rowWalk) next(c *scanner, into *cell.Result) (bool, error) {
 		if w.walk.err != nil {
 			return false, w.walk.err
 		}
+		w.walk.end(c.plan.filter)
+		src.plan.ended = src.plan.ended || w.walk.ended
 		if w.walk.hinted {
-			src.hint = append(src.hint[:0], w.walk.hint...)
+			src.hint = append(src.hint[:0], w.walk.hintRow...)
 		}
 		w.inside = false
 	}

@@ -38,12 +38,8 @@ type familyWalk struct {
 	versions int
 	cells    int // given or offset, of this family
 	seekKey  []byte
-	passed   int // cells of the column that the filter let pass
-	// hint is the row, escaped, at which the filter wants the family to be
-	// read on, if hinted.
-	hint   []byte
-	hinted bool
-	err    error
+	filterWalk
+	err error
 }
 
 // begin prepares the walk over the row with a prefix. The iterator stands on a
@@ -51,7 +47,8 @@ type familyWalk struct {
 func (w *familyWalk) begin(it *pebbledb.Iterator, read *readPlan, plan *familyPlan, prefix []byte) {
 	w.it, w.read, w.plan = it, read, plan
 	w.prefix = append(w.prefix[:0], prefix...)
-	w.moved, w.done, w.err, w.hinted = true, false, nil, false
+	w.moved, w.done, w.err = true, false, nil
+	w.filterWalk.begin()
 	w.marks.beginRow()
 	w.inColumn, w.wanted, w.cells = false, 0, 0
 }
@@ -245,6 +242,12 @@ func (w *familyWalk) give(k *cellKey, value []byte, ttl int64, tags []byte, into
 		w.done = true
 		return false
 	}
+	w.add(k, value, ttl, tags, into)
+	return true
+}
+
+// add copies the cell into the result.
+func (w *familyWalk) add(k *cellKey, value []byte, ttl int64, tags []byte, into *cell.Result) {
 	c := cell.Cell{Row: into.Row, Timestamp: k.timestamp, Type: k.typ, TTL: ttl}
 	c.Family = w.familyName(into)
 	c.Qualifier = copyUnescaped(into, k.qualifier)
@@ -253,7 +256,6 @@ func (w *familyWalk) give(k *cellKey, value []byte, ttl int64, tags []byte, into
 		c.Tags = into.Copy(tags)
 	}
 	into.Cells = append(into.Cells, c)
-	return true
 }
 
 // familyName gives the family's name as bytes of the result, whose cells share
