@@ -207,3 +207,32 @@ func TestRegexInjectedMatcher(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// FuzzRegex: no pattern breaks the parser or what it is compiled to, and a
+// pattern that is plain text is found where the text is.
+func FuzzRegex(f *testing.F) {
+	for i, r := range regexPatterns {
+		f.Add(r.Pattern, int(r.Flags), uint8(r.Charset), []byte(regexTexts[i%len(regexTexts)]))
+	}
+	f.Fuzz(func(t *testing.T, pattern string, flags int, charset uint8, text []byte) {
+		r := RegexString{pattern, RegexFlags(flags), RegexCharset(charset % 2)}
+		o := Options{MatchTimeout: time.Second, Backtracking: func(string) (Matcher, error) { return fakeMatcher{}, nil }}
+		m, err := r.compile(&builder{options: o})
+		if err == nil {
+			_, _ = m.compare(text)
+		} else if !errors.Is(err, cell.ErrIllegalArgument) {
+			t.Fatalf("%v", err)
+		}
+		if len(pattern) > MaxPattern {
+			return
+		}
+		literal, err := RegexString{Pattern: pattern, Flags: LiteralPattern | DotAll}.compile(&builder{options: o})
+		if err != nil {
+			t.Fatalf("%q as plain text: %v", pattern, err)
+		}
+		order, err := literal.compare(text)
+		if err != nil || (order == 0) != strings.Contains(string(text), pattern) {
+			t.Fatalf("%q as plain text in %q: %d %v", pattern, text, order, err)
+		}
+	})
+}

@@ -1,5 +1,7 @@
 package filter
 
+import "slices"
+
 // class reads a class behind its opening bracket. whole is false for the right
 // side of &&, which ends before the closing bracket.
 func (p *reParser) class(whole bool) (charset, error) {
@@ -12,7 +14,7 @@ func (p *reParser) class(whole bool) (charset, error) {
 		not = true
 		p.pos++
 	}
-	var set charset
+	var set charset // not in order until normal
 	for some := false; ; some = true {
 		c, quoted := p.peek()
 		switch {
@@ -22,6 +24,7 @@ func (p *reParser) class(whole bool) (charset, error) {
 			if whole {
 				p.pos++
 			}
+			set = set.normal()
 			if not {
 				set = set.not(p.max)
 			}
@@ -32,7 +35,7 @@ func (p *reParser) class(whole bool) (charset, error) {
 			if err != nil {
 				return nil, err
 			}
-			set = set.union(inner)
+			set = append(set, inner...)
 			continue
 		case c == '&' && !quoted && p.isIntersection():
 			right, has, err := p.intersection()
@@ -40,9 +43,9 @@ func (p *reParser) class(whole bool) (charset, error) {
 			case err != nil:
 				return nil, err
 			case has && some:
-				set = set.and(right)
+				set = set.normal().and(right)
 			case has:
-				set = right
+				set = slices.Clone(right)
 			case !some:
 				return nil, p.fail("bad class syntax")
 			}
@@ -52,7 +55,7 @@ func (p *reParser) class(whole bool) (charset, error) {
 		if err != nil {
 			return nil, err
 		}
-		set = set.union(item)
+		set = append(set, item...)
 	}
 }
 
@@ -71,9 +74,9 @@ func (p *reParser) intersection() (right charset, has bool, err error) {
 		if err != nil {
 			return nil, false, err
 		}
-		right, has = right.union(part), true
+		right, has = append(right, part...), true
 	}
-	return right, has, nil
+	return right.normal(), has, nil
 }
 
 // classItem reads a character, a range or an escape.
@@ -96,6 +99,11 @@ func (p *reParser) classItem() (charset, error) {
 	}
 	if set != nil || hi < lo {
 		return nil, p.fail("illegal character range")
+	}
+	if hi-lo >= largeRange && p.has(CaseInsensitive) {
+		if err := p.charge(1); err != nil {
+			return nil, err
+		}
 	}
 	return p.fold(setOfRange(lo, hi)), nil
 }

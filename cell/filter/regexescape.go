@@ -52,7 +52,8 @@ func (p *reParser) boundary(c rune) (*reNode, error) {
 		return nil, p.fail(`\b{g} is not supported`)
 	}
 	if p.has(UnicodeCharacterClass) {
-		return p.unicodeBoundary(c == 'B'), nil
+		word := p.cached("word", unicodeWord)
+		return unicodeBoundary(&reNode{kind: reSet, set: word}, c == 'B'), p.charge(4)
 	}
 	if c == 'B' {
 		return &reNode{kind: reNoBoundary}, nil
@@ -61,9 +62,9 @@ func (p *reParser) boundary(c rune) (*reNode, error) {
 }
 
 // unicodeBoundary is a boundary of words that are not of ASCII only.
-func (p *reParser) unicodeBoundary(not bool) *reNode {
+func unicodeBoundary(word *reNode, not bool) *reNode {
 	look := func(behind, negative bool) *reNode {
-		return &reNode{kind: reLook, behind: behind, negative: negative, parts: []*reNode{p.setNode(unicodeWord())}}
+		return &reNode{kind: reLook, behind: behind, negative: negative, parts: []*reNode{word}}
 	}
 	return &reNode{kind: reChoice, parts: []*reNode{
 		sequence(look(true, false), look(false, !not)),
@@ -114,7 +115,7 @@ func (p *reParser) escaped(single bool) (charset, rune, error) {
 	}
 	p.pos++
 	if set, ok := p.predefined(c, single); ok {
-		return set, 0, p.charge(set)
+		return set, 0, p.chargeSet(set)
 	}
 	switch c {
 	case 'p', 'P':
@@ -156,23 +157,13 @@ func (p *reParser) escaped(single bool) (charset, rune, error) {
 // predefined gives \d and its like.
 func (p *reParser) predefined(c rune, single bool) (charset, bool) {
 	var s charset
-	full := p.has(UnicodeCharacterClass)
 	switch unicode.ToLower(c) {
 	case 'd':
-		s = digits()
-		if full {
-			s = setOfTable(unicode.Nd)
-		}
+		s = p.either("digits", digits, func() charset { return setOfTable(unicode.Nd) })
 	case 'w':
-		s = wordChars()
-		if full {
-			s = unicodeWord()
-		}
+		s = p.either("word", wordChars, unicodeWord)
 	case 's':
-		s = spaces()
-		if full {
-			s = setOfTable(unicode.White_Space)
-		}
+		s = p.either("spaces", spaces, func() charset { return setOfTable(unicode.White_Space) })
 	case 'h':
 		s = horizontal()
 	case 'v':
@@ -187,6 +178,25 @@ func (p *reParser) predefined(c rune, single bool) (charset, bool) {
 		return s.not(p.max), true
 	}
 	return s.clip(p.max), true
+}
+
+// either makes the set that a class has without or with
+// UNICODE_CHARACTER_CLASS.
+func (p *reParser) either(name string, ascii, full func() charset) charset {
+	if p.has(UnicodeCharacterClass) {
+		return p.cached(name, full)
+	}
+	return ascii()
+}
+
+// cached makes a set once.
+func (p *reParser) cached(key string, make func() charset) charset {
+	s, ok := p.sets[key]
+	if !ok {
+		s = make().clip(p.max)
+		p.sets[key] = s
+	}
+	return s
 }
 
 // family reads the name of a property.
@@ -227,15 +237,19 @@ func (p *reParser) family(not bool) (charset, error) {
 		set = append(charset{}, set.clip(p.max)...)
 		p.sets[key] = set
 	}
-	return set, p.charge(set)
+	return set, p.chargeSet(set)
 }
 
-// charge counts large sets, since each costs time wherever it is used.
-func (p *reParser) charge(s charset) error {
+// chargeSet counts large sets, since each costs time wherever it is used.
+func (p *reParser) chargeSet(s charset) error {
 	if len(s) > 32 {
-		p.large++
+		return p.charge(1)
 	}
-	if p.large > maxProperties {
+	return nil
+}
+
+func (p *reParser) charge(large int) error {
+	if p.large += large; p.large > maxProperties {
 		return p.fail("more than %d classes of many characters", maxProperties)
 	}
 	return nil

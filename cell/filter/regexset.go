@@ -126,8 +126,8 @@ func (s charset) foldASCII() charset {
 	return all.normal()
 }
 
-// folding groups the characters that are the same when they are put into upper,
-// then lower case: Java's UNICODE_CASE.
+// folding knows the characters that are the same when they are put into upper,
+// then lower case: Java's UNICODE_CASE. A group holds those that are the same.
 type folding map[rune][]rune
 
 func newFolding() folding {
@@ -137,34 +137,37 @@ func newFolding() folding {
 			f[fold(c)] = append(f[fold(c)], c)
 		}
 	}
+	for key, group := range f {
+		if len(group) < 2 {
+			delete(f, key)
+		}
+	}
 	return f
 }
 
 func fold(c rune) rune { return unicode.ToLower(unicode.ToUpper(c)) }
 
+// largeRange is the length from which a range is not gone through.
+const largeRange = 1 << 12
+
 // close adds all characters that are the same as one of the set.
 func (f folding) close(s charset) charset {
 	all := slices.Clone(s)
-	add := func(c rune) {
-		for _, same := range f[fold(c)] {
-			all = append(all, charrange{same, same})
+	add := func(group []rune) {
+		for _, c := range group {
+			all = append(all, charrange{c, c})
 		}
 	}
 	for _, r := range s {
-		if r.hi-r.lo < 1<<12 {
+		if r.hi-r.lo < largeRange {
 			for c := r.lo; c <= r.hi; c++ {
-				add(c)
+				add(f[fold(c)])
 			}
 			continue
 		}
-		for key := range f {
-			if r.lo <= key && key <= r.hi {
-				add(key)
-			}
-			for _, c := range f[key] {
-				if r.lo <= c && c <= r.hi {
-					add(c)
-				}
+		for _, group := range f {
+			if slices.ContainsFunc(group, func(c rune) bool { return r.lo <= c && c <= r.hi }) {
+				add(group)
 			}
 		}
 	}
