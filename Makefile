@@ -9,11 +9,11 @@ build: ## bin/cellar
 	scripts/build.sh
 
 .PHONY: check
-check: format vet static race generated ## what must hold before a commit: format, vet, staticcheck, quick tests with -race, generated files
+check: format vet static race generated cases ## what must hold before a commit: format, vet, staticcheck, quick tests with -race, generated files, a test for every case
 
 .PHONY: format
 format:
-	@files=$$(git ls-files --cached --others --exclude-standard '*.go' | xargs gofmt -l) && test -z "$$files" || { echo "not formatted by gofmt:"; echo "$$files"; exit 1; }
+	scripts/format.sh
 
 .PHONY: vet
 vet:
@@ -30,6 +30,10 @@ race:
 .PHONY: generated
 generated:
 	scripts/generated.sh
+
+.PHONY: cases
+cases:
+	scripts/cases.sh
 
 .PHONY: test
 test: venv ## all tests, with kills, hostile clients and the Python client
