@@ -35,6 +35,7 @@ func filterOrderTests() []test {
 		{"page_is_counted_for_a_scan_not_a_region", filterPage},
 		{"state_is_the_scans_own", filterOwnState},
 		{"state_outlives_a_pause", filterPause},
+		{"scan_is_not_kept", filterScanNotKept},
 		{"of_raw_scans", filterRaw},
 		{"key_only_changes_nothing_stored", filterKeyOnlyKeeps},
 		{"in_partitions", filterPartitions},
@@ -495,6 +496,24 @@ func filterPause(e *env) {
 	if len(keys) != 3 || keys[0] != "b" || strings.ContainsAny(strings.Join(keys, ""), "afg") {
 		e.Errorf("got %q", keys)
 	}
+}
+
+// What a filter needs of a scan is kept, the scan is not.
+func filterScanNotKept(e *env) {
+	e.usual()
+	e.script(fiveVersions)
+	e.put("s", "f:q", 1, "b")
+	scan := &cell.Scan{Read: cell.Read{MaxVersions: 2, StoreOffset: 1, Select: selection("f:q"), Filter: value(cell.LessOrEqual, "c")}}
+	sc, err := e.s.Scan(e.ctx, "t", scan)
+	e.must(err)
+	scan.MaxVersions, scan.StoreOffset, scan.StoreLimit, scan.Filter = 1, 0, 1, filter.KeyOnly{}
+	scan.Select[0].Family[0], scan.Select[0].Qualifiers[0][0] = 'x', 'x'
+	r, err := sc.Next(e.ctx)
+	e.must(err)
+	e.equal(resultText(r), "r: f:q@2=b")
+	_, err = sc.Next(e.ctx)
+	e.refused(err, io.EOF)
+	e.must(sc.Close())
 }
 
 // A raw scan offers every cell that is stored, markers too; what passes counts

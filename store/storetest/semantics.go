@@ -11,7 +11,8 @@ import (
 )
 
 // RunSemantics tests the part of HBase's data model that is judged by age or by
-// history. The engine's clock must be the one that the opener is given.
+// history, and filters. The engine's clock must be the one that the opener is
+// given.
 func RunSemantics(t *testing.T, open Opener) {
 	runGroups(t, open, semantics())
 }

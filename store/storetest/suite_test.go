@@ -17,7 +17,7 @@ func TestNames(t *testing.T) {
 	for what, groups := range map[string]struct {
 		of    []group
 		atMin int
-	}{"contract": {contract(), 250}, "semantics": {semantics(), 30}} {
+	}{"contract": {contract(), 250}, "semantics": {semantics(), 130}} {
 		seen := map[string]bool{}
 		for _, g := range groups.of {
 			for _, test := range g.tests {
