@@ -1,6 +1,7 @@
 package thrift1
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/cellardb/cellar/cell"
@@ -110,24 +111,66 @@ func (s *session) atomicIncrement() error {
 	return s.done()
 }
 
-// increment is increment and incrementRows, which stops at the first that fails.
+// maxIncrements bounds what one batch of increments holds.
+const maxIncrements = 1024
+
+// increment is increment and incrementRows. Increments of one table that follow
+// one another are written as one batch. The first that is refused is answered;
+// those before it are done, those after it in its batch too, and no more.
 func (s *session) increment() error {
+	if len(s.args.increments) == 0 {
+		return s.void()
+	}
+	w := s.borrowWrites()
 	for i := range s.args.increments {
 		inc := &s.args.increments[i]
-		if len(inc.table) == 0 || len(inc.row) == 0 {
-			return s.mustSupply("increment")
+		family, qualifier, bad := s.counter(inc)
+		// A table's name that is not the last one, or an argument that cannot
+		// be, ends the batch.
+		table := s.args.table
+		if bad == nil {
+			table = tableName(table, inc.table)
 		}
-		family, qualifier, err := s.column(inc.column, false)
-		if err != nil {
-			return err
+		if bad != nil || table != s.args.table || len(w.puts) == maxIncrements {
+			if err := s.applyIncrements(w); err != nil {
+				return err
+			}
 		}
-		s.args.table = tableName(s.args.table, inc.table)
-		m := cell.NewMutation(inc.row).Increment(family, qualifier, inc.amount)
-		if err := s.applyOne(m); err != nil {
+		if bad != nil {
+			return bad
+		}
+		s.args.table = table
+		w.addIncrement(s.reader, inc, family, qualifier)
+		if err := s.reader.Err(); err != nil {
 			return err
 		}
 	}
+	if err := s.applyIncrements(w); err != nil {
+		return err
+	}
 	return s.void()
+}
+
+// counter is the column of an increment.
+func (s *session) counter(inc *increment) (family, qualifier []byte, err error) {
+	if len(inc.table) == 0 || len(inc.row) == 0 {
+		return nil, nil, s.mustSupply("increment")
+	}
+	return s.column(inc.column, false)
+}
+
+// applyIncrements writes what is collected. A refusal comes as that of one row.
+func (s *session) applyIncrements(w *writes) error {
+	if len(w.puts) == 0 {
+		return nil
+	}
+	_, err := s.h.store.Apply(s.ctx, s.args.table, w.puts)
+	w.reset()
+	var batch *store.BatchError
+	if errors.As(err, &batch) && len(batch.Failed) > 0 {
+		return batch.Failed[0].Err
+	}
+	return err
 }
 
 // mustSupply is an exception that no method declares.

@@ -157,6 +157,16 @@ func (w *writes) end(r *thrift.Reader, b *rowWrites, row []byte, single bool) {
 	}
 }
 
+// addIncrement appends a mutation of one increment.
+func (w *writes) addIncrement(r *thrift.Reader, inc *increment, family, qualifier []byte) {
+	w.putEdits = push(r, w.putEdits, cell.Edit{
+		Op: cell.OpIncrement, Family: family, Qualifier: qualifier, Timestamp: cell.Latest, Amount: inc.amount,
+	})
+	if n := len(w.putEdits); r.Err() == nil {
+		w.puts = push(r, w.puts, cell.Mutation{Row: inc.row, Edits: w.putEdits[n-1 : n : n]})
+	}
+}
+
 // refuse remembers why a row cannot be written.
 func (w *writes) refuse(b *rowWrites, row []byte) {
 	if w.bad != nil {

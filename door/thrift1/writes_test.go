@@ -3,6 +3,7 @@ package thrift1
 import (
 	"context"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/cellardb/cellar/cell"
@@ -86,6 +87,58 @@ func TestC07_Counters(t *testing.T) {
 		{"increment", fields{1: fields{1: "t", 2: "c", 3: "cf", 4: int64(1)}},
 			"IOError: java.lang.IllegalArgumentException: Invalid famAndQf provided. 'cf' has no qualifier"},
 	})
+}
+
+// Increments that follow one another on a table are one batch: one commit.
+func TestIncrementRowsIsABatch(t *testing.T) {
+	r := &recorder{Store: memory.New(memory.Options{})}
+	d := openDoor(t, Options{Store: r}, door.Options{})
+	d.table("t", "cf")
+	d.table("u", "cf")
+	d.put("t", "text cf:n 1 1")
+	inc := func(table, row string) fields { return fields{1: table, 2: row, 3: "cf:n", 4: int64(1)} }
+	value := func(table, row string, want string) {
+		t.Helper()
+		d.dial(forms[0]).expect("atomicIncrement", fields{1: table, 2: row, 3: "cf:n", 4: int64(0)}, want)
+	}
+	sizes := func() (n []int) {
+		for _, b := range r.applied {
+			n = append(n, len(b))
+		}
+		return n
+	}
+	for _, c := range []struct {
+		rows  list
+		want  string
+		sizes []int
+	}{
+		{repeat(inc("t", "a"), 300), "void", []int{300}},
+		{append(append(repeat(inc("t", "b"), 2), repeat(inc("u", "b"), 3)...), inc("t", "b")), "void", []int{2, 3, 1}},
+		{repeat(inc("t", "c"), maxIncrements+1), "void", []int{maxIncrements, 1}},
+		// What comes before an argument that cannot be is written.
+		{list{inc("t", "d"), inc("t", ""), inc("t", "d")},
+			"thrift application exception 6: Internal error processing incrementRows: Must supply a table and a row key; can't increment", []int{1}},
+		// The first refused one is answered; the others of its batch are written.
+		{list{inc("t", "e"), inc("t", "text"), fields{1: "t", 2: "e", 3: "no:n", 4: int64(1)}, inc("t", "e"), inc("u", "e")},
+			"IOError: org.apache.hadoop.hbase.DoNotRetryIOException: Field is not a long, it's 1 bytes wide", []int{4}},
+		{list{inc("gone", "f"), inc("t", "f")},
+			"IOError: org.apache.hadoop.hbase.TableNotFoundException: gone", []int{1}},
+		{list{}, "void", nil},
+	} {
+		r.applied = nil
+		d.dial(forms[3]).expect("incrementRows", fields{1: c.rows}, c.want)
+		if got := sizes(); !slices.Equal(got, c.sizes) {
+			t.Errorf("%d increments: batches of %v, want %v", len(c.rows), got, c.sizes)
+		}
+	}
+	value("t", "a", "300")
+	value("t", "b", "3")
+	value("u", "b", "3")
+	value("t", "c", "1025")
+	value("t", "d", "1")
+	value("t", "e", "2")
+	value("u", "e", "0")
+	value("t", "f", "0")
 }
 
 func TestAppendAndCheckAndPut(t *testing.T) {
