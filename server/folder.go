@@ -71,7 +71,7 @@ type folder struct {
 }
 
 // lockAttempts times lockPause is how long a server tries to get a folder.
-// FindRunning holds the lock for a moment, which must not stop a start.
+// FindRunning shares the lock for a moment, which must not stop a start.
 const (
 	lockAttempts = 10
 	lockPause    = 20 * time.Millisecond
@@ -163,7 +163,7 @@ func FindRunning(data string) (*Running, error) {
 		return nil, fmt.Errorf("look for a server: %w", err)
 	}
 	defer f.Close()
-	free, err := tryLock(f)
+	free, err := tryShared(f)
 	if err != nil {
 		return nil, fmt.Errorf("look for a server on %s: %w", data, err)
 	}

@@ -83,7 +83,7 @@ func TestFindRunning(t *testing.T) {
 	find(ErrNotRunning, 0)
 }
 
-// Looking for a server takes the lock for a moment; a server that starts then
+// Looking for a server shares the lock for a moment; a server that starts then
 // must not give up.
 func TestFolder_opensWhileOthersLook(t *testing.T) {
 	dir := t.TempDir()
@@ -91,7 +91,7 @@ func TestFolder_opensWhileOthersLook(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if ok, err := tryLock(looker); !ok || err != nil {
+	if ok, err := tryShared(looker); !ok || err != nil {
 		t.Fatal(ok, err)
 	}
 	var looking sync.WaitGroup
@@ -107,4 +107,42 @@ func TestFolder_opensWhileOthersLook(t *testing.T) {
 	if err := f.close(); err != nil {
 		t.Error(err)
 	}
+}
+
+// Whoever looks for a server is no server: many who look at once after one was
+// killed find none.
+func TestFindRunning_manyLookAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	f, err := openFolder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.announce(&Running{PID: 4711, Data: dir}); err != nil {
+		t.Fatal(err)
+	}
+	f.lock.Close() // killed
+	looker, err := os.Open(filepath.Join(dir, lockFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer looker.Close()
+	if ok, err := tryShared(looker); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	if r, err := FindRunning(dir); !errors.Is(err, ErrNotRunning) {
+		t.Errorf("beside another who looks: %+v, %v", r, err)
+	}
+	looker.Close()
+	var looking sync.WaitGroup
+	for range 4 {
+		looking.Go(func() {
+			for range 200 {
+				if r, err := FindRunning(dir); !errors.Is(err, ErrNotRunning) {
+					t.Errorf("one of many: %+v, %v", r, err)
+					return
+				}
+			}
+		})
+	}
+	looking.Wait()
 }

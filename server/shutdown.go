@@ -15,8 +15,9 @@ var ErrAborted = errors.New("shutdown was aborted")
 
 // Shutdown stops accepting, waits for requests that run (DrainTimeout at
 // most), and closes the store, which makes everything durable. Each step is
-// logged with its time. When the context ends, it gives up waiting and answers
-// ErrAborted; the process should end then.
+// logged with its time. When the context ends, it gives up waiting within
+// abortGrace, whatever requests or the store do meanwhile, and answers
+// ErrAborted; the process should end then, since goroutines may be left.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.state.set(stateDraining)
 	s.log.Info("server is stopping", "drain_timeout", s.cfg.DrainTimeout)
@@ -30,19 +31,23 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return err
 }
 
+// abortGrace is how long a shutdown that is aborted waits for requests to notice.
+const abortGrace = time.Second
+
 func (s *Server) stop(ctx context.Context) error {
-	drain, cancel := context.WithTimeout(ctx, s.cfg.DrainTimeout)
-	defer cancel()
-	// All doors stop accepting at once; the HTTP port stays until they are
-	// drained, to tell probes that the server stops.
-	errs := make([]error, len(s.doors))
-	var draining sync.WaitGroup
-	for i, d := range s.doors[1:] {
-		draining.Go(func() { errs[i+1] = s.shut(drain, d) })
+	drained := make(chan error, 1)
+	go func() { drained <- s.drain(ctx) }()
+	var errs []error
+	select {
+	case err := <-drained:
+		errs = append(errs, err)
+	case <-ctx.Done():
+		select {
+		case err := <-drained:
+			errs = append(errs, err)
+		case <-time.After(abortGrace): // a request does not look at its context
+		}
 	}
-	draining.Wait()
-	errs[0] = s.shut(drain, s.doors[0])
-	s.state.watchers.Wait()
 	if ctx.Err() != nil {
 		return errors.Join(append(errs, ErrAborted)...)
 	}
@@ -54,6 +59,22 @@ func (s *Server) stop(ctx context.Context) error {
 	}
 	errs = append(errs, s.folder.close())
 	debug.SetMemoryLimit(s.heapLimit)
+	return errors.Join(errs...)
+}
+
+// drain shuts the doors. All stop accepting at once; the HTTP port stays until
+// the others are drained, to tell probes that the server stops.
+func (s *Server) drain(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.DrainTimeout)
+	defer cancel()
+	errs := make([]error, len(s.doors))
+	var draining sync.WaitGroup
+	for i, d := range s.doors[1:] {
+		draining.Go(func() { errs[i+1] = s.shut(ctx, d) })
+	}
+	draining.Wait()
+	errs[0] = s.shut(ctx, s.doors[0])
+	s.state.watchers.Wait()
 	return errors.Join(errs...)
 }
 
