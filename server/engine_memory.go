@@ -10,7 +10,7 @@ import (
 func (s *Server) openMemory() (store.Store, error) {
 	s.log.Warn("this engine keeps nothing: all data is gone when the server stops", "engine", EngineMemory)
 	return memory.New(memory.Options{
-		Backtracking: backtracking(matchTimeout),
+		Backtracking: backtracking(serverMatchLimits()),
 		Logger:       s.log.With("engine", EngineMemory),
 	}), nil
 }

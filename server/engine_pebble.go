@@ -30,7 +30,7 @@ func (s *Server) pebbleOptions() pebble.Options {
 		WALSync:       s.cfg.WAL.Sync,
 		FsyncDelay:    s.cfg.Fault.FsyncDelay,
 		Logger:        s.log.With("engine", EnginePebble),
-		Backtracking:  backtracking(matchTimeout),
+		Backtracking:  backtracking(serverMatchLimits()),
 		Registerer:    s.reg,
 	}
 }

@@ -6,13 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dlclark/regexp2"
-
 	"github.com/cellardb/cellar/cell/filter"
 )
 
 func TestBacktracking(t *testing.T) {
-	t.Cleanup(regexp2.StopTimeoutClock)
 	cases := []struct {
 		pattern, text string
 		want          bool
@@ -25,7 +22,7 @@ func TestBacktracking(t *testing.T) {
 		{`(?>a+)a`, "aaa", false},
 		{`[\xE0-\xFF]`, "\u00e9", true},
 	}
-	make := backtracking(time.Minute)
+	make := backtracking(matchLimits{value: time.Minute, total: time.Minute, now: time.Now})
 	for _, c := range cases {
 		m, err := make(c.pattern)
 		if err != nil {
@@ -45,8 +42,7 @@ func TestBacktracking(t *testing.T) {
 
 // A pattern that would take for ever is given up, and says so.
 func TestBacktrackingIsBounded(t *testing.T) {
-	t.Cleanup(regexp2.StopTimeoutClock)
-	m, err := backtracking(50 * time.Millisecond)(`^(?:(a+)+)+(?:\1)b$`)
+	m, err := backtracking(matchLimits{value: 50 * time.Millisecond, total: time.Minute, now: time.Now})(`^(?:(a+)+)+(?:\1)b$`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,5 +58,42 @@ func TestBacktrackingIsBounded(t *testing.T) {
 		}
 	case <-time.After(time.Minute):
 		t.Fatal("the match hangs")
+	}
+}
+
+// Values that each stay below the limit end a scan all the same when they are
+// many; another scan has its own time.
+func TestBacktrackingIsBoundedInTotal(t *testing.T) {
+	now := time.Unix(0, 0)
+	make := backtracking(matchLimits{value: time.Minute, total: scanTimeout, now: func() time.Time {
+		now = now.Add(300 * time.Millisecond) // twice a match
+		return now
+	}})
+	m, err := make(`(?=.*b)a`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	matches := 0
+	for ; matches < 1000; matches++ {
+		var ok bool
+		if ok, err = m.MatchString("ab"); err != nil {
+			break
+		}
+		if !ok {
+			t.Fatal("no match")
+		}
+	}
+	if matches != 100 || !errors.Is(err, filter.ErrTooSlow) || !strings.Contains(err.Error(), "over 30s on the values of one scan") {
+		t.Errorf("after %d matches of 0.3 s: %v", matches, err)
+	}
+	other, err := make(`(?=.*b)a`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ok, err := other.MatchString("ab"); !ok || err != nil {
+		t.Errorf("the next scan: %v, %v", ok, err)
+	}
+	if l := serverMatchLimits(); l.total != 30*time.Second || l.value != time.Second {
+		t.Errorf("limits of a server: %+v", l)
 	}
 }
