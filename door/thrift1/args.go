@@ -70,11 +70,15 @@ type (
 	}
 )
 
-// keepName bounds the name of a table that is remembered.
-const keepName = 256
+// keepName bounds the name of a table that is remembered, keepRow the memory of
+// a row.
+const (
+	keepName = 256
+	keepRow  = 64 << 10
+)
 
-// forget lets go of a call's arguments: they point into memory that is used
-// again.
+// forget lets go of a call's arguments, which point into memory that is used
+// again, and of what is too large to be held by a client that is idle.
 func (s *session) forget() {
 	if w := s.args.writes; w != nil {
 		w.reset()
@@ -86,9 +90,14 @@ func (s *session) forget() {
 	}
 	s.args = args{table: table}
 	s.get.Row, s.get.Read = nil, cell.Read{}
-	if len(s.conn.Out.Buf)-s.start > flushAt {
+	s.columns.forget()
+	if s.failed || s.rowSize > keepRow {
 		s.row = cell.Result{}
+	} else {
+		clear(s.row.Cells[:cap(s.row.Cells)]) // each may hold other memory
+		s.row.Reset()
 	}
+	s.rowSize = 0
 }
 
 // readArgs reads the arguments of the method. An error is one of the bytes, not

@@ -3,6 +3,7 @@ package thrift1
 import (
 	"errors"
 	"io"
+	"unsafe"
 
 	"github.com/cellardb/cellar/cell"
 	"github.com/cellardb/cellar/internal/wire/thrift"
@@ -14,7 +15,19 @@ func (s *session) read(row []byte) error {
 	if err := s.get.Validate(); err != nil {
 		return err
 	}
-	return s.h.store.Get(s.ctx, s.args.table, &s.get, &s.row)
+	err := s.h.store.Get(s.ctx, s.args.table, &s.get, &s.row)
+	s.rowSize = max(s.rowSize, sizeOfRow(&s.row))
+	return err
+}
+
+// sizeOfRow is about what a result's memory is.
+func sizeOfRow(row *cell.Result) int {
+	n := cap(row.Cells) * int(unsafe.Sizeof(cell.Cell{}))
+	for i := range row.Cells {
+		c := &row.Cells[i]
+		n += len(c.Qualifier) + len(c.Value) + len(c.Tags)
+	}
+	return n
 }
 
 // getCells is get: the newest version of a column, or of each of a family's.
@@ -34,7 +47,11 @@ func (s *session) readColumn(versions int, within cell.TimeRange) error {
 		return illegal("column is not set")
 	}
 	one := [1][]byte{s.args.column}
-	s.get.Read = cell.Read{Select: s.columns.set(one[:]), Within: within, MaxVersions: versions}
+	selected, err := s.columns.set(s.reader, one[:])
+	if err != nil {
+		return err
+	}
+	s.get.Read = cell.Read{Select: selected, Within: within, MaxVersions: versions}
 	if err := s.read(s.args.row); err != nil {
 		return err
 	}
@@ -48,14 +65,18 @@ func (s *session) readColumn(versions int, within cell.TimeRange) error {
 }
 
 // selectColumns sets what getRow and its kin read.
-func (s *session) selectColumns() {
+func (s *session) selectColumns() error {
 	a := &s.args
-	s.get.Read = cell.Read{Select: s.columns.set(a.columns), Within: timeBefore(a.timestamp, a.timed)}
+	selected, err := s.columns.set(s.reader, a.columns)
+	s.get.Read = cell.Read{Select: selected, Within: timeBefore(a.timestamp, a.timed)}
+	return err
 }
 
 // getRow is every getRow...: a list of one row, or of none.
 func (s *session) getRow() error {
-	s.selectColumns()
+	if err := s.selectColumns(); err != nil {
+		return err
+	}
 	if err := s.read(s.args.row); err != nil {
 		return err
 	}
@@ -76,7 +97,9 @@ func (s *session) getRow() error {
 // getRows is every getRows...: the rows that there are, in the order they were
 // asked for.
 func (s *session) getRows() error {
-	s.selectColumns()
+	if err := s.selectColumns(); err != nil {
+		return err
+	}
 	if err := s.reply(thrift.List); err != nil {
 		return err
 	}

@@ -10,9 +10,14 @@ import (
 	"github.com/cellardb/cellar/internal/wire/thrift"
 )
 
-// open registers a scan and answers its id. All bytes of the scan are copied.
-func (s *session) open(scan *cell.Scan, sorted bool) error {
-	scan.Select = cloneSelect(scan.Select)
+// open registers a scan of the columns and answers its id. All bytes of the scan
+// are copied.
+func (s *session) open(scan *cell.Scan, columns [][]byte, sorted bool) error {
+	selected, err := s.columns.set(s.reader, columns)
+	if err != nil {
+		return err
+	}
+	scan.Select = cloneSelect(selected)
 	scan.Start, scan.Stop = bytes.Clone(scan.Start), bytes.Clone(scan.Stop)
 	if err := scan.Validate(); err != nil {
 		return err
@@ -33,13 +38,13 @@ func (s *session) scannerOpen() error {
 	a := &s.args
 	return s.open(&cell.Scan{
 		Range: cell.Range{Start: a.start, Stop: a.stop},
-		Read:  cell.Read{Select: s.columns.set(a.columns), Within: timeBefore(a.timestamp, a.timed)},
-	}, false)
+		Read:  cell.Read{Within: timeBefore(a.timestamp, a.timed)},
+	}, a.columns, false)
 }
 
 func (s *session) scannerOpenWithPrefix() error {
 	a := &s.args
-	return s.open(&cell.Scan{Range: cell.PrefixRange(a.start), Read: cell.Read{Select: s.columns.set(a.columns)}}, false)
+	return s.open(&cell.Scan{Range: cell.PrefixRange(a.start)}, a.columns, false)
 }
 
 func (s *session) scannerOpenWithScan() error {
@@ -52,11 +57,8 @@ func (s *session) scannerOpenWithScan() error {
 		Range:    cell.Range{Start: a.start, Stop: a.stop},
 		Reversed: a.reversed,
 		Batch:    int(max(a.batch, 0)),
-		Read: cell.Read{
-			Select: s.columns.set(a.columns), Within: timeBefore(a.timestamp, a.timed), SkipCache: a.skipCache,
-			Filter: passes,
-		},
-	}, a.sorted)
+		Read:     cell.Read{Within: timeBefore(a.timestamp, a.timed), SkipCache: a.skipCache, Filter: passes},
+	}, a.columns, a.sorted)
 }
 
 // parseFilter reads a filter string; none is no filter. The filter keeps none of

@@ -175,7 +175,7 @@ func TestSelections(t *testing.T) {
 	}
 	var sel selection
 	for range 2 { // its memory is used again
-		if got := sel.set(many); len(got) != 100 || len(got[99].Qualifiers) != 2 || string(got[99].Family) != "f99" {
+		if got, err := sel.set(budgetReader(1<<20), many); err != nil || len(got) != 100 || len(got[99].Qualifiers) != 2 || string(got[99].Family) != "f99" {
 			t.Errorf("100 families became %d", len(got))
 		}
 		for _, c := range []struct{ columns, want string }{
@@ -192,7 +192,11 @@ func TestSelections(t *testing.T) {
 				columns = append(columns, []byte(f))
 			}
 			got := []string{}
-			for _, f := range sel.set(columns) {
+			families, err := sel.set(budgetReader(1<<20), columns)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range families {
 				for _, q := range f.Qualifiers {
 					got = append(got, string(f.Family)+":"+string(q))
 				}
@@ -205,7 +209,7 @@ func TestSelections(t *testing.T) {
 			}
 		}
 	}
-	if sel.set(nil) != nil {
+	if got, err := sel.set(budgetReader(0), nil); got != nil || err != nil {
 		t.Error("no columns must be all columns")
 	}
 }

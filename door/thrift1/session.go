@@ -38,6 +38,8 @@ type session struct {
 
 	get     cell.Get
 	row     cell.Result
+	rowSize int  // of the largest that the call read, in bytes
+	failed  bool // the call did, or is not done yet
 	columns selection
 }
 
@@ -158,7 +160,7 @@ func (s *session) perform() (outcome door.Outcome, err error) {
 			}
 		}
 	}()
-	s.op, s.start = s.method.op, len(s.conn.Out.Buf)
+	s.op, s.start, s.failed = s.method.op, len(s.conn.Out.Buf), true
 	defer s.forget()
 	if err := s.readArgs(); err != nil {
 		s.lastWords(s.method.name, err)
@@ -178,6 +180,7 @@ func (s *session) perform() (outcome door.Outcome, err error) {
 		return f.outcome, nil
 	}
 	s.conn.Out.Buf = s.writer.Bytes()
+	s.failed = false
 	return door.OK, nil
 }
 

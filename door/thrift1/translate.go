@@ -18,23 +18,52 @@ func timeBefore(timestamp int64, timed bool) cell.TimeRange {
 	return cell.Between(0, timestamp)
 }
 
-// selection builds the columns that a read selects, in memory that is kept.
+// selection builds the columns that a read selects. Small memory of it is kept
+// from call to call; what it allocates is charged to the call.
 type selection struct {
 	families []cell.FamilySelect
 	// index finds families where there are many.
 	index map[string]int
 }
 
-// manyFamilies is from how many on they are found by a map.
-const manyFamilies = 16
+// manyFamilies is from how many on they are found by a map. Memory for more is
+// not kept; nor is that for more columns of a family than keepColumns.
+const (
+	manyFamilies = 16
+	keepColumns  = 64
+	indexEntry   = 64 // about what an entry of the map takes besides its name
+)
+
+// forget lets go of the columns: they point into the bytes of the call.
+func (sel *selection) forget() {
+	sel.index = nil
+	if cap(sel.families) > manyFamilies {
+		sel.families = nil
+		return
+	}
+	for i := range sel.families { // those behind are cleared already
+		f := &sel.families[i]
+		f.Family = nil
+		if cap(f.Qualifiers) > keepColumns {
+			f.Qualifiers = nil
+		}
+		f.Qualifiers = f.Qualifiers[:cap(f.Qualifiers)]
+		clear(f.Qualifiers)
+		f.Qualifiers = f.Qualifiers[:0]
+	}
+	sel.families = sel.families[:0]
+}
 
 // set selects columns as HBase's client does: a family after columns of it widens
 // to the whole family, a column after the family narrows to that column. No
-// columns are all columns.
-func (sel *selection) set(columns [][]byte) []cell.FamilySelect {
-	sel.families, sel.index = sel.families[:0], nil
+// columns are all columns. An error is the budget's.
+func (sel *selection) set(r *thrift.Reader, columns [][]byte) ([]cell.FamilySelect, error) {
+	sel.forget()
 	for _, column := range columns {
-		sel.add(column)
+		sel.add(r, column)
+		if err := r.Err(); err != nil {
+			return nil, err
+		}
 	}
 	for i := range sel.families {
 		f := &sel.families[i]
@@ -44,23 +73,27 @@ func (sel *selection) set(columns [][]byte) []cell.FamilySelect {
 		}
 	}
 	if len(sel.families) == 0 {
-		return nil
+		return nil, nil
 	}
-	return sel.families
+	return sel.families, nil
 }
 
-func (sel *selection) add(column []byte) {
+func (sel *selection) add(r *thrift.Reader, column []byte) {
 	family, qualifier, whole := splitColumn(column)
-	f := sel.family(family)
+	f := sel.family(r, family)
+	if f == nil {
+		return
+	}
 	if whole {
 		f.Qualifiers = nil
 	} else {
-		f.Qualifiers = append(f.Qualifiers, qualifier)
+		f.Qualifiers = push(r, f.Qualifiers, qualifier)
 	}
 }
 
-// family finds or makes the selection of a family.
-func (sel *selection) family(name []byte) *cell.FamilySelect {
+// family finds or makes the selection of a family; nil: there is no memory for
+// it.
+func (sel *selection) family(r *thrift.Reader, name []byte) *cell.FamilySelect {
 	if sel.index != nil {
 		if i, ok := sel.index[string(name)]; ok {
 			return &sel.families[i]
@@ -77,16 +110,22 @@ func (sel *selection) family(name []byte) *cell.FamilySelect {
 		sel.families = sel.families[:n+1]
 		sel.families[n] = cell.FamilySelect{Family: name, Qualifiers: sel.families[n].Qualifiers[:0]}
 	} else {
-		sel.families = append(sel.families, cell.FamilySelect{Family: name})
+		sel.families = push(r, sel.families, cell.FamilySelect{Family: name})
 	}
-	sel.note(name, n)
+	sel.note(r, name, n)
+	if r.Err() != nil {
+		return nil
+	}
 	return &sel.families[n]
 }
 
-func (sel *selection) note(name []byte, n int) {
+func (sel *selection) note(r *thrift.Reader, name []byte, n int) {
 	switch {
+	case r.Err() != nil:
 	case sel.index != nil:
-		sel.index[string(name)] = n
+		if r.Charge(indexEntry+len(name)) == nil {
+			sel.index[string(name)] = n
+		}
 	case n >= manyFamilies:
 		sel.index = make(map[string]int, 2*n)
 		for i := range sel.families {
