@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"math"
 	"net"
 	"os"
 	"sync/atomic"
@@ -41,6 +41,8 @@ type Conn struct {
 	state  atomic.Int32
 	// forced is why another goroutine ended the connection.
 	forced atomic.Pointer[error]
+
+	unsendable bool // a write failed
 
 	silent   bool      // nothing came yet
 	between  bool      // no byte of the next request came yet
@@ -179,6 +181,7 @@ func (c *Conn) write(p []byte) error {
 		c.sent += int64(n)
 		c.door.figures.bytesOut.Add(int64(n))
 		if err != nil {
+			c.unsendable = true
 			return c.explain(err)
 		}
 		p = p[n:]
@@ -231,22 +234,52 @@ func (c *Conn) endIfIdle() {
 
 // Bounds of lingering, see close.
 const (
-	lingerTime  = 200 * time.Millisecond
-	lingerBytes = 256 << 10
+	lingerTime  = 200 * time.Millisecond // without a byte either way
+	lingerStill = 5 * time.Second        // while the client takes nothing of the rest
+	lingerMost  = 30 * time.Second
 )
 
-// close ends the session's side. After an error reply it lingers: to close a
-// socket with unread bytes resets it, and the reset may overtake the reply.
-func (c *Conn) close(linger bool) {
+// close ends the session's side. To close a socket with unread bytes resets the
+// connection, and then what the system has not sent yet of the replies is lost.
+// So, unless the client is gone, close ends its own direction only, and reads on
+// until the client ends the other, or has all replies and is silent. Another
+// goroutine may cut it short by end.
+func (c *Conn) close() {
 	defer c.net.Close()
+	c.state.Store(stateEnded)
 	c.Out.free()
 	c.discharge(c.memory)
 	half, ok := c.net.(interface{ CloseWrite() error })
-	if !linger || !ok || half.CloseWrite() != nil {
+	if !ok || c.sent == 0 || c.unsendable || half.CloseWrite() != nil {
 		return
 	}
-	if c.net.SetReadDeadline(time.Now().Add(lingerTime)) != nil {
-		return
+	c.linger()
+}
+
+func (c *Conn) linger() {
+	scratch := make([]byte, 4<<10)
+	room := c.door.opts.MaxRequest // for what the client goes on sending
+	rest, taken := math.MaxInt, time.Now()
+	for end := taken.Add(lingerMost); room > 0; {
+		now := time.Now()
+		if now.After(end) || c.net.SetReadDeadline(now.Add(lingerTime)) != nil {
+			return
+		}
+		n, err := c.net.Read(scratch)
+		room -= n
+		if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+			return
+		}
+		if n > 0 {
+			continue
+		}
+		switch left := unsent(c.net); {
+		case left == 0:
+			return
+		case left < rest:
+			rest, taken = left, now
+		case now.Sub(taken) > lingerStill:
+			return
+		}
 	}
-	io.CopyN(io.Discard, c.net, lingerBytes)
 }

@@ -166,7 +166,7 @@ func (d *Door) session(c *Conn) {
 		err = e
 	}
 	reason := reasonOf(c.explain(err))
-	c.close(reason == ReasonBadBytes || reason == ReasonTooLarge)
+	c.close()
 	d.mu.Lock()
 	delete(d.mu.conns, c)
 	d.mu.Unlock()

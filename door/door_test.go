@@ -257,6 +257,72 @@ func TestDoorAnswersBadBytesThenCloses(t *testing.T) {
 	until(t, "counted", func() bool { return d.Figures().Closed["bad_bytes"] == 1 })
 }
 
+// lastReply reads a little, answers much, and ends.
+type lastReply struct {
+	size int
+	why  error
+}
+
+func (h lastReply) Serve(_ context.Context, c *Conn) error {
+	if _, err := c.Read(make([]byte, 10)); err != nil {
+		return err
+	}
+	if err := c.Out.Reserve(h.size); err != nil {
+		return err
+	}
+	c.Out.Buf = append(c.Out.Buf, make([]byte, h.size)...)
+	return h.why
+}
+
+// A reply that the system has not sent yet when the door ends the connection
+// arrives all the same, though the client has sent more than the door has read.
+func TestTheLastReplyArrivesWhole(t *testing.T) {
+	const size = 4 << 20
+	n := 0
+	for _, why := range []error{ErrShutdown, ErrNoMemory, ErrBadBytes, ErrTooLarge, ErrTimeout, errors.New("fault")} {
+		d := open(t, Options{}, lastReply{size, why})
+		c := dial(t, d)
+		if err := c.Conn.(*net.TCPConn).SetReadBuffer(16 << 10); err != nil {
+			t.Fatal(err)
+		}
+		c.send(strings.Repeat("x", 100_000))
+		got := 0
+		piece := make([]byte, 4<<10)
+		for {
+			k, err := c.Conn.Read(piece)
+			if got += k; err != nil {
+				if got != size || err != io.EOF {
+					t.Errorf("%v: got %d bytes of %d, then %v", why, got, size, err)
+				}
+				break
+			}
+		}
+		c.Conn.Close()
+		n++
+	}
+	if n != 6 {
+		t.Errorf("%d ends were tried", n)
+	}
+}
+
+// A client that takes nothing of the last reply does not hold up Shutdown beyond
+// its context.
+func TestShutdownEndsLingering(t *testing.T) {
+	const size = 128 << 10
+	d := open(t, Options{}, lastReply{size, ErrShutdown})
+	c := dial(t, d)
+	if err := c.Conn.(*net.TCPConn).SetReadBuffer(4 << 10); err != nil {
+		t.Fatal(err)
+	}
+	c.send(strings.Repeat("x", 100_000))
+	until(t, "the reply is written", func() bool { return d.Figures().Sent == size })
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := d.Shutdown(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("Shutdown: %v", err)
+	}
+}
+
 func TestDoorSurvivesAPanic(t *testing.T) {
 	d := open(t, Options{}, newLines())
 	other := dial(t, d)
@@ -602,7 +668,7 @@ func TestOutputIsChargedToTheBudget(t *testing.T) {
 		ours, theirs := net.Pipe()
 		defer ours.Close()
 		c := d.newConn(t.Context(), theirs)
-		defer c.close(false)
+		defer c.close()
 		for _, n := range []int{1, 8 << 10, 64 << 10, 100 << 10, 400 << 10} {
 			if err := c.Out.Reserve(n); err != nil {
 				t.Fatalf("reserve %d: %v", n, err)
