@@ -69,6 +69,22 @@ func TestCreateTableRefusals(t *testing.T) {
 	})
 }
 
+func TestATableMayHave512Families(t *testing.T) {
+	many := func(n int) (l list) {
+		for i := range n {
+			l = append(l, fields{1: fmt.Sprintf("f%d", i)})
+		}
+		return l
+	}
+	walk(t, func(*testDoor) {}, []step{
+		{"createTable", fields{1: "t", 2: many(maxFamilies + 1)}, "IllegalArgument: java.lang.IllegalArgumentException: 513 column families are too many: a table may have 512"},
+		{"createTable", fields{1: "t", 2: many(50_000)}, "IllegalArgument: java.lang.IllegalArgumentException: 50000 column families are too many: a table may have 512"},
+		{"getTableNames", nil, "[]"},
+		{"createTable", fields{1: "t", 2: many(maxFamilies)}, "void"},
+		{"getTableNames", nil, "[t]"},
+	})
+}
+
 func TestRegions(t *testing.T) {
 	d := openDoor(t, Options{Host: "db.example", Port: 9090, ClusterID: "c1"}, door.Options{})
 	schema := cell.TableSchema{Name: "t", Families: []cell.FamilySchema{cell.NewFamily("cf")}}
@@ -96,6 +112,8 @@ func TestRegions(t *testing.T) {
 			"t,,99999999999999": 0, "t,a,99999999999999": 0, "t,g,99999999999999": 1, "t,ga,99999999999999": 1,
 			"t,p,99999999999999": 1, "t,p,q,99999999999999": 2, "t,zzz,99999999999999": 2,
 			"t,g,0":                   0, // before all regions that start with g
+			"t,g,9":                   1, // ids are compared as bytes
+			"t,g,zzz":                 1,
 			string(regions[1].Name()): 1,
 			"u,x,99999999999999":      2, // no such table: what comes before
 			"u":                       2,

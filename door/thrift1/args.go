@@ -195,11 +195,12 @@ func tableName(before string, name []byte) string {
 }
 
 // push appends to a list of what a client sends. The memory that it takes above
-// what the bytes themselves take is charged.
+// what the bytes themselves take is charged, that of the arrays that it outgrew
+// too: slices of them may be in use until the call ends.
 func push[T any](r *thrift.Reader, list []T, v T) []T {
 	if len(list) == cap(list) {
 		size := max(8, 2*cap(list))
-		if r.Charge((size-cap(list))*int(unsafe.Sizeof(v))) != nil {
+		if r.Charge(size*int(unsafe.Sizeof(v))) != nil {
 			return list
 		}
 		list = append(make([]T, 0, size), list...)

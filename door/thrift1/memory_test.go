@@ -22,6 +22,29 @@ func budgetReader(n int) *thrift.Reader {
 	}})
 }
 
+// Each array that a list had while it grew is charged: what points into an earlier
+// one keeps it alive.
+func TestPushChargesEachArray(t *testing.T) {
+	charged := 0
+	r := thrift.NewReader(strings.NewReader(""), thrift.Limits{Grow: func(n int) error { charged += n; return nil }})
+	var lists [][]int64
+	want := 0
+	for i := range 1000 {
+		var last []int64
+		if len(lists) > 0 {
+			last = lists[len(lists)-1]
+		}
+		list := push(r, last, int64(i))
+		if cap(list) != cap(last) {
+			want += 8 * cap(list)
+		}
+		lists = append(lists, list)
+	}
+	if charged != want || want < 2*8*1000 {
+		t.Errorf("%d bytes are charged for arrays of %d", charged, want)
+	}
+}
+
 // After a call a selection holds none of its bytes, in no corner of its memory,
 // and no large memory.
 func TestASelectionForgets(t *testing.T) {

@@ -125,6 +125,10 @@ func (s *session) writeDescriptor(f *cell.FamilySchema) {
 	w.StructEnd()
 }
 
+// maxFamilies that a client may give a new table. HBase has no limit, but serves
+// no more than a few well.
+const maxFamilies = 512
+
 // createTable checks what HBase's gateway checks, in its order, then leaves the
 // rest to the store.
 func (s *session) createTable() error {
@@ -137,15 +141,20 @@ func (s *session) createTable() error {
 	} else if !errors.Is(err, store.ErrTableNotFound) {
 		return err
 	}
+	if n := len(a.families); n > maxFamilies {
+		return illegal("%d column families are too many: a table may have %d", n, maxFamilies)
+	}
 	schema := cell.TableSchema{Name: a.table}
+	seen := make(map[string]bool, len(a.families))
 	for i := range a.families {
 		f, err := a.families[i].schema()
 		if err != nil {
 			return err
 		}
-		if schema.Family([]byte(f.Name)) != nil {
+		if seen[f.Name] {
 			return illegal("Family '%s' already exists so cannot be added", f.Name)
 		}
+		seen[f.Name] = true
 		schema.Families = append(schema.Families, f)
 	}
 	return s.after(s.h.store.CreateTable(s.ctx, schema, nil))
@@ -267,7 +276,7 @@ func (s *session) regionBefore(key []byte) (*store.Region, error) {
 		for j := len(regions) - 1; j >= 0; j-- {
 			r := &regions[j]
 			c := bytes.Compare(r.Start, start)
-			if name < table || c < 0 || c == 0 && r.ID <= id {
+			if name < table || c < 0 || c == 0 && strconv.FormatInt(r.ID, 10) <= id {
 				return r, nil
 			}
 		}
@@ -276,20 +285,17 @@ func (s *session) regionBefore(key []byte) (*store.Region, error) {
 }
 
 // cutMetaRow takes a row of hbase:meta apart: table,start,id. The start key may
-// hold commas. Without an id, the row lies before all regions with that start.
-func cutMetaRow(key []byte) (table string, start []byte, id int64) {
+// hold commas. The id is compared as a text, as the bytes of rows are; none lies
+// before all regions with that start.
+func cutMetaRow(key []byte) (table string, start []byte, id string) {
 	first, last := bytes.IndexByte(key, ','), bytes.LastIndexByte(key, ',')
 	switch {
 	case first < 0:
-		return string(key), nil, -1
+		return string(key), nil, ""
 	case first == last:
-		return string(key[:first]), key[first+1:], -1
+		return string(key[:first]), key[first+1:], ""
 	}
-	digits, _, _ := strings.Cut(string(key[last+1:]), ".")
-	id, err := strconv.ParseInt(digits, 10, 64)
-	if err != nil {
-		id = -1
-	}
+	id, _, _ = strings.Cut(string(key[last+1:]), ".")
 	return string(key[:first]), key[first+1 : last], id
 }
 
