@@ -218,7 +218,10 @@ type scanner struct {
 	ended  bool
 	failed error // ended the scan
 	last   place // of the result given last
-	skip   int   // parts of the first row to leave out, after going back
+	// After going back: the row to go on with, nil: any, and how many parts of
+	// it to leave out.
+	resume []byte
+	skip   int
 }
 
 // place is a result of a scan: a row, and how many parts of it there were up to
@@ -311,19 +314,37 @@ func (s *scanner) step(ctx context.Context) (*cell.Result, error) {
 		case err != nil:
 			return nil, err
 		}
-		left := s.skip > 0 && bytes.Equal(row.Row, s.scan.Start)
 		s.last.next(row.Row)
-		if !left {
-			s.skip = 0
+		if !s.isLeftOut(row.Row) {
+			s.resume, s.skip = nil, 0
 			return row, nil
 		}
-		s.skip--
 	}
 }
 
-// goBack makes the result at p the next one, by a new scan from its row on.
+// isLeftOut says whether a result was given before the scanner went back.
+func (s *scanner) isLeftOut(row []byte) bool {
+	if s.resume == nil {
+		return false
+	}
+	c := bytes.Compare(row, s.resume)
+	if s.scan.Reversed {
+		c = -c
+	}
+	if c == 0 && s.skip > 0 {
+		s.skip--
+		return true
+	}
+	return c < 0
+}
+
+// goBack makes the result at p the next one, by a new scan from its row on. A
+// filter may count, or wait for something, so its scan begins at its beginning
+// anew, and what comes before p is left out.
 func (s *scanner) goBack(p place) error {
-	s.scan.Start, s.scan.StartExclusive = p.row, false
-	s.skip, s.last = p.parts-1, place{}
+	if s.scan.Filter == nil {
+		s.scan.Start, s.scan.StartExclusive = p.row, false
+	}
+	s.resume, s.skip, s.last = p.row, p.parts-1, place{}
 	return s.close()
 }

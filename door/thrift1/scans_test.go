@@ -271,6 +271,41 @@ func TestRepliesThatAreTooLargeLoseNoRow(t *testing.T) {
 	p.expect("getRows", fields{1: "t", 2: list{"r1", "r2"}}, "IOError: org.apache.hadoop.hbase.DoNotRetryIOException: the reply exceeds 10000 bytes: ask for less at a time")
 }
 
+// A filter that counts does not count anew after a reply that was too large.
+func TestGoingBackKeepsWhatAFilterCounted(t *testing.T) {
+	d := openDoor(t, Options{MaxReply: 10_000}, door.Options{})
+	d.table("t", "cf")
+	big := strings.Repeat("x", 1500)
+	for i := range 20 {
+		d.put("t", fmt.Sprintf("r%02d cf:a 1 %d%s", i, i, big), fmt.Sprintf("r%02d cf:b 1 %d%s", i, i, big))
+	}
+	for _, c := range []struct {
+		filter   string
+		batch    int32
+		reversed bool
+		results  int
+	}{
+		{"PageFilter(10)", 0, false, 10},
+		{"PageFilter(10)", 0, true, 10},
+		{"InclusiveStopFilter('r09')", 0, false, 10},
+		{"InclusiveStopFilter('r09')", 1, false, 20},
+	} {
+		p := d.dial(forms[0])
+		scan := fields{6: c.filter, 7: c.batch, 9: c.reversed}
+		want := allOf(p, scan, func(int) int32 { return 1 })
+		failed := 0
+		got := allOf(p, scan, func(round int) int32 {
+			if round%3 == 1 {
+				return 9 // does not fit
+			}
+			return 2
+		}, &failed)
+		if failed == 0 || len(want) != c.results || strings.Join(got, " ") != strings.Join(want, " ") {
+			t.Errorf("%+v: %d fetches failed; got %d results, want %d", c, failed, len(got), len(want))
+		}
+	}
+}
+
 // allOf reads a scan, with as many rows a time as asked says; fetches that fail
 // are counted and tried again.
 func allOf(p *peer, scan fields, asked func(round int) int32, failed ...*int) (rows []string) {
