@@ -72,9 +72,9 @@ func (a *app) startBackground(ctx context.Context, c *cobra.Command, data string
 	if err := os.MkdirAll(data, 0o750); err != nil {
 		return nil, fmt.Errorf("create data folder: %w", err)
 	}
-	log, err := os.OpenFile(filepath.Join(data, logName), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o640)
+	log, ours, err := openLog(filepath.Join(data, logName))
 	if err != nil {
-		return nil, fmt.Errorf("open log: %w", err)
+		return nil, err
 	}
 	defer log.Close() // the server has its own descriptor of it
 	begin := time.Now()
@@ -86,13 +86,50 @@ func (a *app) startBackground(ctx context.Context, c *cobra.Command, data string
 	if err != nil {
 		var said *startError
 		if fresh && errors.As(err, &said) {
-			// The folder is not wanted then; who put something in meanwhile keeps it.
-			_ = os.Remove(log.Name())
-			_ = os.Remove(data)
+			removeFresh(data, log, ours)
 		}
 		return nil, err
 	}
 	return &background{Running: p.server, took: time.Since(begin)}, nil
+}
+
+// openLog opens the log of a server in the background to append; created: it was
+// not there.
+func openLog(name string) (log *os.File, created bool, err error) {
+	const flags, mode = os.O_CREATE | os.O_WRONLY | os.O_APPEND, 0o640
+	log, err = os.OpenFile(name, flags|os.O_EXCL, mode)
+	created = err == nil
+	if errors.Is(err, fs.ErrExist) {
+		log, err = os.OpenFile(name, flags, mode)
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("open log: %w", err)
+	}
+	return log, created, nil
+}
+
+// removeFresh removes a data folder that was made for a server which did not
+// start. Whoever put something in meanwhile keeps it: another command may have
+// started a server there, which writes its log under the same name. The log
+// goes only if this command created it (ours), it is still that file, and no
+// server is there.
+func removeFresh(data string, log *os.File, ours bool) {
+	_, err := server.FindRunning(data)
+	if !ours || !errors.Is(err, server.ErrNotRunning) || !isFile(log, filepath.Join(data, logName)) {
+		return
+	}
+	_ = os.Remove(log.Name())
+	_ = os.Remove(data) // fails if there is something in it, as it is to
+}
+
+// isFile says whether a name is still that of an open file.
+func isFile(f *os.File, name string) bool {
+	opened, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	named, err := os.Stat(name)
+	return err == nil && os.SameFile(opened, named)
 }
 
 func allSettings() []string {

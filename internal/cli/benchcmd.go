@@ -160,10 +160,20 @@ func (a *app) report(results []bench.Result, asJSON bool) error {
 	return bench.Report(a.out, results, width(a.out))
 }
 
-// interruptible ends a context at Ctrl-C and SIGTERM, so that what was started
+// interruptible ends a context at the signals to stop, so that what was started
 // is taken away again.
 func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
-	return signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	return signal.NotifyContext(ctx, stopSignals()...)
+}
+
+// stopSignals are those that ask this process to end: Ctrl-C, SIGTERM, and the
+// end of its terminal unless it was told not to mind (nohup).
+func stopSignals() []os.Signal {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	return signals
 }
 
 // changedFlags gives the flags of settings that a command line has, as another

@@ -3,11 +3,11 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"sync"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -24,7 +24,8 @@ func (a *app) serveCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Run a server in the foreground",
-		Long: `Runs a server until it gets SIGTERM or SIGINT (Ctrl-C). It then stops accepting,
+		Long: `Runs a server until it gets SIGTERM, SIGINT (Ctrl-C) or SIGHUP (its terminal was
+closed; not under nohup). It then stops accepting,
 finishes the requests that run, and closes the store; a second signal aborts
 that. What was acknowledged is kept in either case.
 
@@ -77,11 +78,25 @@ func serve(ctx context.Context, cfg server.Config, log io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Start(stop); err != nil {
+	if err := abortable(abort, func() error { return s.Start(stop) }); err != nil {
 		return explainStart(err)
 	}
 	failed := s.Wait(stop)
 	return errors.Join(failed, s.Shutdown(abort))
+}
+
+// abortable waits for f, but not longer than until abort ends: then f is left to
+// the end of the process. An engine that reads its log again may take minutes
+// and look at no context.
+func abortable(abort context.Context, f func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- f() }()
+	select {
+	case err := <-done:
+		return err
+	case <-abort.Done():
+		return fmt.Errorf("start: %w", server.ErrAborted)
+	}
 }
 
 // signalContexts turns signals to stop into contexts: the first, or the end of
@@ -89,7 +104,7 @@ func serve(ctx context.Context, cfg server.Config, log io.Writer) error {
 // ends both and waits for the goroutine behind them.
 func signalContexts(ctx context.Context) (stop, abort context.Context, release func()) {
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(signals, stopSignals()...)
 	stop, cancelStop := context.WithCancel(ctx)
 	abort, cancelAbort := context.WithCancel(context.WithoutCancel(ctx))
 	done := make(chan struct{})

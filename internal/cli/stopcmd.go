@@ -58,6 +58,9 @@ func stopRunning(ctx context.Context, r *server.Running, progress io.Writer) err
 		return fmt.Errorf("find process %d: %w", r.PID, err)
 	}
 	defer p.Release()
+	if gone, err := confirm(p, r); gone || err != nil {
+		return err
+	}
 	if err := p.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("stop process %d: %w", r.PID, err)
 	}
@@ -80,4 +83,25 @@ func stopRunning(ctx context.Context, r *server.Running, progress io.Writer) err
 				"it goes on stopping; a second kill %d aborts it", r.PID)
 		}
 	}
+}
+
+// confirm checks that a process which was taken by its number is the server
+// that is meant: it is alive, and still the one that holds the folder. The
+// number may be another process's by now, which must not be signalled. gone
+// says that there is nothing to stop any more.
+func confirm(p *os.Process, r *server.Running) (gone bool, err error) {
+	alive := p.Signal(syscall.Signal(0))
+	now, err := server.FindRunning(r.Data)
+	switch {
+	case errors.Is(err, server.ErrNotRunning):
+		return true, nil
+	case err != nil:
+		return false, err
+	case now.PID != r.PID || !now.Started.Equal(r.Started):
+		return true, nil
+	case alive != nil && !errors.Is(alive, os.ErrPermission):
+		return false, withHint(fmt.Errorf("process %d, which says that it serves %s, is not there: %w", r.PID, r.Data, alive),
+			"the folder is in use all the same: stop the server where it runs, in its container or on its machine")
+	}
+	return false, nil
 }
