@@ -40,6 +40,7 @@ const (
 	DefaultName           = "thrift1"
 	DefaultScannerTimeout = 10 * time.Minute
 	DefaultMaxScanners    = 10_000
+	DefaultFetchTimeout   = 60 * time.Second
 	DefaultMaxReply       = 64 << 20
 )
 
@@ -52,6 +53,11 @@ type Options struct {
 	// ScannerTimeout is how long a scanner may be unused before it is closed.
 	// 0: DefaultScannerTimeout.
 	ScannerTimeout time.Duration
+	// FetchTimeout is how long one fetch of a scanner may take. Beyond it, it is
+	// answered with an IOError that says so; the scanner then stands where it
+	// stood, or, if no row was found, where the search broke off. 0:
+	// DefaultFetchTimeout.
+	FetchTimeout time.Duration
 	// MaxScanners that are open at a time, over all connections. 0:
 	// DefaultMaxScanners.
 	MaxScanners int
@@ -81,6 +87,8 @@ func (o *Options) Validate() error {
 		return errors.New("thrift1: Store must not be nil")
 	case o.ScannerTimeout < 0:
 		return fmt.Errorf("thrift1: ScannerTimeout %s must not be negative", o.ScannerTimeout)
+	case o.FetchTimeout < 0:
+		return fmt.Errorf("thrift1: FetchTimeout %s must not be negative", o.FetchTimeout)
 	case o.MaxScanners < 0:
 		return fmt.Errorf("thrift1: MaxScanners %d must not be negative", o.MaxScanners)
 	case o.MaxReply < 0:
@@ -107,6 +115,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.ScannerTimeout == 0 {
 		o.ScannerTimeout = DefaultScannerTimeout
+	}
+	if o.FetchTimeout == 0 {
+		o.FetchTimeout = DefaultFetchTimeout
 	}
 	if o.MaxScanners == 0 {
 		o.MaxScanners = DefaultMaxScanners

@@ -2,11 +2,13 @@ package thrift1
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 
 	"github.com/cellardb/cellar/cell"
 	"github.com/cellardb/cellar/cell/filter"
+	"github.com/cellardb/cellar/door"
 	"github.com/cellardb/cellar/internal/wire/thrift"
 )
 
@@ -101,13 +103,18 @@ func (s *session) fetch(n int) error {
 		return err
 	}
 	list, rows := s.writer.OpenList(thrift.Struct), 0
-	err = scanner.fetch(s.ctx, n, func(row *cell.Result) error {
+	ctx, cancel := context.WithTimeout(s.ctx, s.h.opts.FetchTimeout)
+	defer cancel()
+	err = scanner.fetch(ctx, n, func(row *cell.Result) error {
 		if err := s.writeRow(row, scanner.sorted); err != nil {
 			return err
 		}
 		rows++
 		return nil
 	})
+	if err != nil && s.ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
+		return s.tooSlow(id, rows)
+	}
 	var large *replyError
 	if errors.As(err, &large) {
 		large.hint = fmt.Sprintf(" (%d rows fit); scanner %d stands where it stood", rows, id)
@@ -120,6 +127,15 @@ func (s *session) fetch(n int) error {
 	}
 	s.writer.CloseList(list, rows)
 	return s.done()
+}
+
+// tooSlow is the answer to a fetch that took too long.
+func (s *session) tooSlow(id int32, rows int) error {
+	text := fmt.Sprintf("no row was found within %s: scanner %d goes on from there, or scan a smaller range", s.h.opts.FetchTimeout, id)
+	if rows > 0 {
+		text = fmt.Sprintf("%d rows were found within %s: ask for less at a time; scanner %d stands where it stood", rows, s.h.opts.FetchTimeout, id)
+	}
+	return &fault{kind: kindIO, message: classInterrupted + ": " + text, retry: true, outcome: door.Failed}
 }
 
 func (s *session) scannerClose() error {

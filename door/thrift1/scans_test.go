@@ -7,6 +7,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/cellardb/cellar/cell"
 	"github.com/cellardb/cellar/door"
@@ -410,6 +412,56 @@ func TestGetRowOrBeforeClosesItsScan(t *testing.T) {
 	if f.opened != 1 || f.closed != 1 || f.scans[0].Limit != 1 {
 		t.Errorf("%d scans opened, %d closed, limit %d", f.opened, f.closed, f.scans[0].Limit)
 	}
+}
+
+// endless finds nothing any more behind the row r2, however long it looks, until
+// it is told to.
+type endless struct {
+	store.Store
+	found bool
+}
+
+type endlessScanner struct {
+	store.Scanner
+	e *endless
+	n int
+}
+
+func (e *endless) Scan(ctx context.Context, table string, scan *cell.Scan) (store.Scanner, error) {
+	s, err := e.Store.Scan(ctx, table, scan)
+	return &endlessScanner{Scanner: s, e: e}, err
+}
+
+func (s *endlessScanner) Next(ctx context.Context) (*cell.Result, error) {
+	if s.n == 3 && !s.e.found {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	s.n++
+	return s.Scanner.Next(ctx)
+}
+
+// A fetch that finds too little in time is ended, and no row is lost.
+func TestAFetchHasATimeLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := &endless{Store: memory.New(memory.Options{})}
+		d := openDoor(t, Options{Store: e}, door.Options{})
+		tenRows(d)
+		p := d.dial(forms[0])
+		began := time.Now()
+		p.expect("scannerOpen", fields{1: "t", 2: ""}, "0")
+		p.expect("scannerGetList", getList(0, 5), "IOError: java.io.InterruptedIOException: 3 rows were found within 1m0s: ask for less at a time; scanner 0 stands where it stood")
+		if took := time.Since(began); took != DefaultFetchTimeout {
+			t.Errorf("the fetch took %s", took)
+		}
+		p.expect("scannerGetList", getList(0, 3), "[r0{cf:q=v0@1} r1{cf:q=v1@2} r2{cf:q=v2@3}]")
+		for range 2 {
+			p.expect("scannerGet", fields{1: int32(0)}, "IOError: java.io.InterruptedIOException: no row was found within 1m0s: scanner 0 goes on from there, or scan a smaller range")
+		}
+		e.found = true
+		p.expect("scannerGetList", getList(0, 2), "[r3{cf:q=v3@4} r4{cf:q=v4@5}]")
+		p.expect("scannerClose", fields{1: int32(0)}, "void")
+	})
 }
 
 // broken panics at the third row of a scan.
