@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"sync/atomic"
 	"testing"
 
 	"github.com/cellardb/cellar/store"
@@ -8,10 +9,11 @@ import (
 	"github.com/cellardb/cellar/store/pebble"
 )
 
-// now is where the engines' clock stands, in ms; answers show it as "now".
-const now = 1_700_000_000_000
+// clock gives each mutation a millisecond of its own; answers show them all as
+// "now". It may be asked from any goroutine.
+type clock struct{ ms atomic.Int64 }
 
-func clock() int64 { return now }
+func (c *clock) now() int64 { return 1_700_000_000_000 + c.ms.Add(1) }
 
 // engine is one that has to answer as HBase does.
 type engine struct {
@@ -24,15 +26,15 @@ func engines() []engine {
 }
 
 func openMemory(t *testing.T) store.Store {
-	return closing(t, memory.New(memory.Options{Clock: clock}))
+	return closing(t, memory.New(memory.Options{Clock: new(clock).now, Backtracking: backtracking}))
 }
 
 // openPebble opens an empty store without a janitor: what is garbage is gone
 // when a script says so.
 func openPebble(t *testing.T) store.Store {
 	s, err := pebble.Open(t.Context(), pebble.Options{
-		Dir: t.TempDir(), Clock: clock, WALSync: pebble.WALSyncOS,
-		MemtableBytes: 4 << 20, CacheBytes: 4 << 20, NoJanitor: true,
+		Dir: t.TempDir(), Clock: new(clock).now, WALSync: pebble.WALSyncOS,
+		MemtableBytes: 4 << 20, CacheBytes: 4 << 20, NoJanitor: true, Backtracking: backtracking,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -62,6 +63,8 @@ type read struct {
 	// drop: "all" or "none".
 	keeps    string
 	filtered bool
+	// within has time ranges of families, whether they are selected or not.
+	within map[string]cell.TimeRange
 }
 
 // parseRead reads options and, behind them, a filter. Its error is one of the
@@ -124,8 +127,10 @@ func (r *read) option(o option) {
 		s.Within = parseRange(o.value)
 	case "familytime":
 		family, bounds, _ := strings.Cut(o.value, ",")
-		within := parseRange(bounds)
-		r.family(decode(family)).Within = &within
+		if r.within == nil {
+			r.within = map[string]cell.TimeRange{}
+		}
+		r.within[string(decode(family))] = parseRange(bounds)
 	case "storelimit":
 		s.StoreLimit = o.number()
 	case "storeoffset":
@@ -137,19 +142,36 @@ func (r *read) option(o option) {
 	}
 }
 
+// column selects a column or, with a nil qualifier, a family; as in HBase's
+// client the family takes the place of the columns that were named before.
 func (r *read) column(family, qualifier []byte) {
-	sel := r.family(family)
-	if qualifier != nil {
-		sel.Qualifiers = append(sel.Qualifiers, qualifier)
+	i := slices.IndexFunc(r.scan.Select, func(s cell.FamilySelect) bool { return string(s.Family) == string(family) })
+	if i < 0 {
+		i = len(r.scan.Select)
+		r.scan.Select = append(r.scan.Select, cell.FamilySelect{Family: family})
 	}
+	sel := &r.scan.Select[i]
+	if qualifier == nil {
+		sel.Qualifiers = nil
+		return
+	}
+	sel.Qualifiers = append(sel.Qualifiers, qualifier)
 }
 
-func (r *read) family(family []byte) *cell.FamilySelect {
-	for i := range r.scan.Select {
-		if string(r.scan.Select[i].Family) == string(family) {
-			return &r.scan.Select[i]
+// boundFamilies puts the time ranges of families into the selection. Where the
+// read names no families, all of the table's are selected for that.
+func (r *read) boundFamilies(all []cell.FamilySchema) {
+	if r.within == nil {
+		return
+	}
+	if r.scan.Select == nil {
+		for i := range all {
+			r.scan.Select = append(r.scan.Select, cell.FamilySelect{Family: []byte(all[i].Name)})
 		}
 	}
-	r.scan.Select = append(r.scan.Select, cell.FamilySelect{Family: family})
-	return &r.scan.Select[len(r.scan.Select)-1]
+	for i := range r.scan.Select {
+		if within, ok := r.within[string(r.scan.Select[i].Family)]; ok {
+			r.scan.Select[i].Within = &within
+		}
+	}
 }

@@ -25,6 +25,12 @@ type step struct {
 	line    int
 	command string
 	answer  []string
+	// never: HBase was not asked, since it would not come to an end.
+	never bool
+	// reason says why Cellar answers otherwise, and ours is what; empty: it
+	// answers as HBase does.
+	reason string
+	ours   []string
 }
 
 // faulty is a mistake in a script.
@@ -73,28 +79,39 @@ func parseScript(name, text string) (script, error) {
 			return s, fault("%s:%d: a command before the first section", name, number)
 		}
 		steps := &s.sections[len(s.sections)-1].steps
-		if answer, ok := strings.CutPrefix(line, "\t"); ok {
-			if len(*steps) == 0 {
-				return s, fault("%s:%d: an answer without a command", name, number)
-			}
-			last := &(*steps)[len(*steps)-1]
-			last.answer = append(last.answer, answer)
+		if line[0] != '\t' && line[0] != '~' {
+			command, never := strings.CutPrefix(line, "never ")
+			*steps = append(*steps, step{line: number, command: command, never: never})
 			continue
 		}
-		*steps = append(*steps, step{line: number, command: line})
+		if len(*steps) == 0 {
+			return s, fault("%s:%d: an answer without a command", name, number)
+		}
+		(*steps)[len(*steps)-1].add(line)
 	}
 	return s, nil
 }
 
+// add takes a line that stands below the command.
+func (s *step) add(line string) {
+	if answer, ok := strings.CutPrefix(line, "\t"); ok {
+		s.answer = append(s.answer, answer)
+	} else if answer, ok := strings.CutPrefix(line, "~\t"); ok {
+		s.ours = append(s.ours, answer)
+	} else {
+		s.reason = strings.TrimPrefix(line, "~ ")
+	}
+}
+
 func TestScriptsAreRead(t *testing.T) {
-	s, err := parseScript("s", "# c\n\n== one\ntable f\nget a\n\ta: x\n\tb: y\n== two\nscan\n")
+	s, err := parseScript("s", "# c\n\n== one\ntable f\nget a\n\ta: x\n\tb: y\n== two\nnever scan\n\tz\n~ since\n~\tw\n")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := fmt.Sprint(s); got != "{s [{one [{4 table f []} {5 get a [a: x b: y]}]} {two [{9 scan []}]}]}" {
+	if got := fmt.Sprint(s); got != "{s [{one [{4 table f [] false  []} {5 get a [a: x b: y] false  []}]} {two [{9 scan [z] true since [w]}]}]}" {
 		t.Error(got)
 	}
-	for _, text := range []string{"scan\n", "== a\n\tx\n"} {
+	for _, text := range []string{"scan\n", "== a\n\tx\n", "== a\n~ x\n"} {
 		if _, err := parseScript("s", text); err == nil {
 			t.Errorf("%q: no error", text)
 		}

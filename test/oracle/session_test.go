@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,6 +18,8 @@ type session struct {
 	ctx   context.Context
 	store store.Store
 	table string
+	// families are those that the table has.
+	families []cell.FamilySchema
 }
 
 // run gives the lines of the answer, or the error in place of them.
@@ -24,7 +27,14 @@ func (s *session) run(command string) (answer []string, err error) {
 	verb, rest, _ := strings.Cut(command, " ")
 	switch verb {
 	case "table":
-		return nil, s.store.CreateTable(s.ctx, s.schema(rest), nil)
+		var splits [][]byte
+		if list, ok := strings.CutPrefix(rest, "splits="); ok {
+			list, rest, _ = strings.Cut(list, " ")
+			for key := range strings.SplitSeq(list, ",") {
+				splits = append(splits, decode(key))
+			}
+		}
+		return nil, s.store.CreateTable(s.ctx, s.schema(rest), splits)
 	case "alter":
 		return nil, s.store.AlterTable(s.ctx, s.schema(rest))
 	case "flush":
@@ -34,7 +44,7 @@ func (s *session) run(command string) (answer []string, err error) {
 	case "get":
 		return s.get(rest)
 	case "scan":
-		r, err := parseRead(rest)
+		r, err := s.read(rest)
 		if err != nil {
 			return nil, err
 		}
@@ -69,12 +79,20 @@ func (s *session) schema(text string) cell.TableSchema {
 		}
 		t.Families = append(t.Families, f)
 	}
+	s.families = t.Families
 	return t
+}
+
+// read parses a read of this table.
+func (s *session) read(text string) (read, error) {
+	r, err := parseRead(text)
+	r.boundFamilies(s.families)
+	return r, err
 }
 
 func (s *session) get(text string) ([]string, error) {
 	row, rest, _ := strings.Cut(text, " ")
-	r, err := parseRead(rest)
+	r, err := s.read(rest)
 	if err != nil {
 		return nil, err
 	}
@@ -109,12 +127,17 @@ func (s *session) scan(r *read) (lines []string, err error) {
 func (s *session) write(verb, text string) ([]string, error) {
 	row, rest, _ := strings.Cut(text, " ")
 	if verb != "mutate" {
-		rest = verb + " " + rest
+		rest = strings.TrimSpace(verb + " " + rest)
 	}
 	m := mutation(decode(row), rest)
 	cells, err := store.MutateRow(s.ctx, s.store, s.table, m)
 	if err != nil || len(cells) == 0 {
 		return nil, err
+	}
+	if verb != "mutate" {
+		// The engine gives the new cells in the order of the edits; in HBase
+		// one Increment or Append has them in the order of their columns.
+		slices.SortFunc(cells, func(a, b cell.Cell) int { return cell.CompareInRow(&a, &b) })
 	}
 	return []string{result(m.Row, cells)}, nil
 }

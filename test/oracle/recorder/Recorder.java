@@ -12,7 +12,8 @@ import org.apache.hadoop.hbase.client.ConnectionFactory;
 /**
  * Runs scripts against a real HBase and writes its answers into them. A script is text: "== name" begins a section, which
  * has a table of its own; "#" begins a comment; a line that begins with a tab is an answer to the command above it, and is
- * replaced. docs/internals/oracle.md lists the commands.
+ * replaced; one that begins with "~" is about Cellar, and stays; one that begins with
+ * "never" is not for HBase, which would not come to an end. docs/internals/oracle.md lists the commands.
  */
 public final class Recorder {
   private static final int STARTS_WITHIN_SECONDS = 120;
@@ -69,7 +70,7 @@ public final class Recorder {
           section.close();
         }
         section = new Section(connection);
-      } else if (!line.isBlank() && !line.startsWith("#")) {
+      } else if (!line.isBlank() && !line.startsWith("#") && !line.startsWith("~") && !line.startsWith("never ")) {
         if (section == null) {
           throw new Fault(file + ": a command before the first section: " + line);
         }

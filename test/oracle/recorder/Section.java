@@ -1,6 +1,7 @@
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.hadoop.hbase.CompareOperator;
 import org.apache.hadoop.hbase.KeepDeletedCells;
 import org.apache.hadoop.hbase.RegionMetrics;
@@ -52,7 +53,7 @@ final class Section {
           if (admin.tableExists(NAME)) {
             drop(); // an earlier run broke off
           }
-          admin.createTable(schema(rest));
+          create(rest);
           table = connection.getTable(NAME);
           return List.of();
         case "alter":
@@ -84,6 +85,17 @@ final class Section {
     } catch (Exception e) {
       return List.of(Text.failure(e));
     }
+  }
+
+  /** [splits=row,...] SCHEMA. */
+  private void create(String text) throws Exception {
+    if (!text.startsWith("splits=")) {
+      admin.createTable(schema(text));
+      return;
+    }
+    String[] parts = text.substring("splits=".length()).split(" ", 2);
+    byte[][] splits = Stream.of(parts[0].split(",")).map(Text::bytes).toArray(byte[][]::new);
+    admin.createTable(schema(parts[1]), splits);
   }
 
   /** family [SETTING=value ...] | family ... */
@@ -280,10 +292,11 @@ final class Section {
   private List<String> write(String verb, String text) throws Exception {
     String[] parts = text.split(" ", 2);
     byte[] row = Text.bytes(parts[0]);
+    String edits = parts.length > 1 ? parts[1] : "";
     if (verb.equals("mutate")) {
-      return answer(table.mutateRow(mutations(row, parts[1])));
+      return answer(table.mutateRow(mutations(row, edits)));
     }
-    Mutation m = mutation(row, verb + " " + parts[1]);
+    Mutation m = mutation(row, (verb + " " + edits).trim());
     if (m instanceof Put p) {
       table.put(p);
     } else if (m instanceof Delete d) {
