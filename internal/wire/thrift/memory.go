@@ -8,11 +8,13 @@ import (
 
 // A message is read into pieces of memory that never move: when one is full, the
 // following bytes go into another, twice as large, and only the value that was
-// cut by the end of the first is copied. So a value's bytes stay where they are
+// cut by the end of the first is copied, and if the first held nothing else, it is
+// given back. So a value's bytes stay where they are
 // until the next message, without knowing in advance how long the message is.
 const (
 	smallestPiece = 4 << 10   // each Reader's own; all that an idle connection holds
 	largestPiece  = 256 << 10 // a larger piece is made for a single large value only
+	largeStep     = 4 << 10   // what the size of such a one is a multiple of
 	pieceClasses  = 7         // 4 KiB, 8 KiB, ... 256 KiB
 	// tightRoom is the room in a piece under which bytes to be skipped are
 	// read into another.
@@ -29,7 +31,7 @@ type Pool struct{ classes [pieceClasses]sync.Pool }
 // piece is memory that a Reader reads into.
 type piece struct{ b []byte }
 
-// get lends a piece of at least size bytes; size is a power of two.
+// get lends a piece of size bytes: a power of two, or more than 2*largestPiece.
 func (p *Pool) get(size int) *piece {
 	if c := class(size); p != nil && c < pieceClasses {
 		if x, ok := p.classes[c].Get().(*piece); ok {
@@ -74,30 +76,48 @@ func (r *Reader) more(n int, what string) bool {
 	return true
 }
 
-// grow continues in a new piece: the bytes from pos on move there. Its size is
-// at most twice that of the full one, whatever n is.
+// grow continues in a new piece: the bytes from pos on move there.
 func (r *Reader) grow(n int) bool {
 	rest := r.filled - r.pos
-	size := min(2*len(r.buf), largestPiece)
-	if n > size {
-		size = max(size, min(roundUp(n), 2*roundUp(max(rest, 1))))
-	}
+	size := r.nextSize(n, rest)
 	if r.limits.Grow != nil {
 		if err := r.limits.Grow(size); err != nil {
 			r.fail(err)
 			return false
 		}
 	}
-	if r.current != nil {
-		r.full = append(r.full, r.current)
-	}
 	p := r.limits.Pool.get(size)
 	copy(p.b, r.buf[r.pos:r.filled])
+	switch {
+	case r.current == nil:
+	case r.pos == 0: // it held nothing but the head of this value
+		r.giveBack(r.current)
+	default:
+		r.full = append(r.full, r.current)
+	}
 	r.current, r.buf = p, p.b
 	r.limit -= r.pos
 	r.pos, r.filled = 0, rest
 	r.end = min(rest, r.limit)
 	return true
+}
+
+// nextSize is the size of the piece for a value of n bytes, of which rest are
+// there. It is at most twice that of the full one, or, for a value that is larger
+// than pieces are, four times what has arrived of it, whatever n is: so the value
+// fits from a quarter on, and takes at most 1.5 times its size while it moves for
+// the last time.
+func (r *Reader) nextSize(n, rest int) int {
+	size := min(2*len(r.buf), largestPiece)
+	switch {
+	case n <= size:
+		return size
+	case n <= 2*largestPiece:
+		return max(size, min(roundUp(n), 2*roundUp(max(rest, 1))))
+	case n <= 4*rest:
+		return (n + largeStep - 1) &^ (largeStep - 1)
+	}
+	return max(size, 2*roundUp(max(rest, 1)))
 }
 
 // read reads at least one byte into b, or fails and returns 0.

@@ -361,6 +361,45 @@ func TestGrowsByWhatArrives(t *testing.T) {
 	}
 }
 
+// TestALargeValueTakesItsSize: the pieces that held its head are given back.
+func TestALargeValueTakesItsSize(t *testing.T) {
+	for _, n := range []int{300 << 10, 512<<10 + 1, 1 << 20, 3<<20 + 5, 33 << 20, 34 << 20, 63 << 20} {
+		var w Writer
+		w.Message("m", Call, 1)
+		w.StructBegin()
+		w.Field(String, 1)
+		w.Binary(bytes.Repeat([]byte{7}, 100))
+		w.Field(String, 2)
+		w.Binary(bytes.Repeat([]byte("0123456"), n/7))
+		w.Field(String, 3)
+		w.Binary(bytes.Repeat([]byte{8}, 10_000))
+		w.StructEnd()
+		held, peak := 0, 0
+		limits := Limits{Pool: new(Pool), Grow: func(n int) error { held += n; peak = max(peak, held); return nil }}
+		r := NewReader(&pieces{b: w.Bytes(), rnd: rand.New(rand.NewPCG(1, uint64(n)))}, limits)
+		if _, err := r.Next(); err != nil {
+			t.Fatal(err)
+		}
+		r.StructBegin()
+		var values [3][]byte
+		for i := range values {
+			r.Field()
+			values[i] = r.Binary()
+		}
+		r.Field()
+		intact := bytes.Count(values[0], []byte{7}) == 100 && bytes.Count(values[1], []byte("0123456")) == n/7 && bytes.Count(values[2], []byte{8}) == 10_000
+		if r.Err() != nil || !intact {
+			t.Errorf("%d bytes: intact: %v, %v", n, intact, r.Err())
+		}
+		if n > 2*largestPiece && (peak > n+n/2+largestPiece || held > n+2*largestPiece) {
+			t.Errorf("%d bytes: held %d, %d while it came", n, held, peak)
+		}
+		if r.Release(); held != 0 {
+			t.Errorf("%d bytes: %d not given back", n, held)
+		}
+	}
+}
+
 func TestBudget(t *testing.T) {
 	refused := errors.New("budget is exhausted")
 	var w Writer
