@@ -25,7 +25,7 @@ func (t *thriftRun) loadTable(ctx context.Context, table string) error {
 	phase := t.progress.Begin(fmt.Sprintf("load, %s, %s", t.Mode, t.Durability), t.Records)
 	defer phase.End()
 
-	connections := t.Connections
+	connections := t.Producers
 	if t.Mode == ModeShared {
 		connections = 1
 	}
@@ -36,9 +36,9 @@ func (t *thriftRun) loadTable(ctx context.Context, table string) error {
 	defer done()
 	var turn sync.Mutex
 	var next atomic.Int64
-	recs := make([]*recorder, t.Connections)
+	recs := make([]*recorder, t.Producers)
 	t.load.begin()
-	err = together(clients, t.Connections, func(i int) error {
+	err = together(clients, t.Producers, func(i int) error {
 		recs[i] = t.load.recorder()
 		w := &loader{run: t, c: clients[i%connections], rec: recs[i], next: &next, phase: phase}
 		if t.Mode == ModeShared {

@@ -19,6 +19,9 @@ const (
 	OpLoad = "load" // mutateRows
 	OpScan = "scan" // scannerGetList until everything was read
 	OpGet  = "get"  // getRow of random rows
+	// OpIncrement is incrementRows, on tables of its own. It is done only where
+	// it is asked for.
+	OpIncrement = "increment"
 )
 
 // Modes of the load.
@@ -38,6 +41,7 @@ const (
 	DefaultBatch       = 300
 	DefaultScanRows    = 1000
 	DefaultGets        = 20000
+	DefaultIncrements  = 1000000
 )
 
 // maxRepeat bounds repetitions, whatever their number is chosen by.
@@ -52,6 +56,9 @@ type Options struct {
 	Records int
 	// Connections, and as many goroutines; 0: 10.
 	Connections int
+	// Producers is the number of goroutines that load, each with a connection
+	// unless they share one (Mode); 0: as many as Connections.
+	Producers int
 	// Mode of the load, ModePrivate or ModeShared; "": private.
 	Mode string
 	// Durability of the load: SyncWAL or SkipWAL, as the Thrift interface knows
@@ -64,15 +71,18 @@ type Options struct {
 	Seed uint64
 	// NoVerify leaves out the comparison of what is read with what was written.
 	NoVerify bool
-	// Ops to report, of OpLoad, OpScan and OpGet; nil: all. A load is done in
-	// any case, and, unless NoVerify, a scan.
+	// Ops to report, of OpLoad, OpScan, OpGet and OpIncrement; nil: the first
+	// three. A load is done for any of those, and, unless NoVerify, a scan.
 	Ops []string
-	// Batch is the number of records in a mutateRows; 0: 300.
+	// Batch is the number of records in a mutateRows, and of increments in an
+	// incrementRows; 0: 300.
 	Batch int
 	// ScanRows is the number of rows asked of a scannerGetList; 0: 1000.
 	ScanRows int
 	// Gets is the number of getRow in one repetition; 0: 20,000.
 	Gets int
+	// Increments is the number of increments in one repetition; 0: 1,000,000.
+	Increments int
 	// Pipeline is how many requests a connection has under way; 0: 1, as
 	// ordinary clients. More need ModePrivate.
 	Pipeline int
@@ -118,10 +128,15 @@ func (o Options) withDefaults() Options {
 	}
 	orInt(&o.Records, DefaultRecords)
 	orInt(&o.Connections, DefaultConnections)
+	orInt(&o.Producers, o.Connections)
 	orInt(&o.Batch, DefaultBatch)
 	orInt(&o.ScanRows, DefaultScanRows)
 	orInt(&o.Gets, DefaultGets)
+	orInt(&o.Increments, DefaultIncrements)
 	orInt(&o.Pipeline, 1)
+	if o.Timeout == 0 {
+		o.Timeout = 2 * time.Minute
+	}
 	if o.Mode == "" {
 		o.Mode = ModePrivate
 	}
@@ -158,10 +173,12 @@ func (o Options) Validate() error {
 	}{
 		{"records", o.Records, 1, 1 << 30},
 		{"connections", o.Connections, 1, 10000},
+		{"producers", o.Producers, 1, 10000},
 		{"repeat", o.Repeat, 0, maxRepeat},
 		{"batch", o.Batch, 1, 50000},
 		{"scan-rows", o.ScanRows, 1, 1 << 20},
 		{"gets", o.Gets, 1, 1 << 30},
+		{"increments", o.Increments, 1, 1 << 30},
 		{"pipeline", o.Pipeline, 1, 1000},
 	} {
 		if f.v < f.min || f.v > f.max {
@@ -178,8 +195,8 @@ func (o Options) Validate() error {
 		bad("pipeline", o.Pipeline, "a shared connection is locked for each call; use --mode private")
 	}
 	for _, op := range o.Ops {
-		if op != OpLoad && op != OpScan && op != OpGet {
-			bad("op", op, "choose load, scan or get")
+		if op != OpLoad && op != OpScan && op != OpGet && op != OpIncrement {
+			bad("op", op, "choose load, scan, get or increment")
 		}
 	}
 	return errors.Join(errs...)
@@ -194,9 +211,9 @@ func (o *Options) client() thriftclient.Options {
 // config is the options as they are reported, by the names of their flags.
 func (o *Options) config() map[string]any {
 	return map[string]any{
-		"addr": o.Addr, "records": o.Records, "connections": o.Connections, "mode": o.Mode,
+		"addr": o.Addr, "records": o.Records, "connections": o.Connections, "producers": o.Producers, "mode": o.Mode,
 		"durability": o.Durability.String(), "repeat": o.Repeat, "seed": o.Seed, "no-verify": o.NoVerify,
-		"op": strings.Join(o.Ops, ","), "batch": o.Batch, "scan-rows": o.ScanRows, "gets": o.Gets,
-		"pipeline": o.Pipeline, "framed": o.Framed, "compact": o.Compact,
+		"op": strings.Join(o.Ops, ","), "batch": o.Batch, "scan-rows": o.ScanRows, "gets": o.Gets, "increments": o.Increments,
+		"pipeline": o.Pipeline, "framed": o.Framed, "compact": o.Compact, "timeout": o.Timeout.String(),
 	}
 }

@@ -2,12 +2,15 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/cellardb/cellar/bench/thriftclient"
+	"github.com/cellardb/cellar/cell"
 )
 
 // TablePrefix begins the names of the tables that the Thrift workload creates
@@ -18,10 +21,11 @@ const TablePrefix = "cellar_bench_thrift_"
 // them back by scannerGetList, and reads random ones by getRow. Each operation
 // is repeated as Options.Repeat says, the load on a fresh table each time.
 //
-// The results are in the order scan, get, load: the main figure comes last.
+// The results are in the order increment, scan, get, load: the main figure comes
+// last.
 // They are returned as far as they are complete also along with an error, which
 // matches ErrVerify where what was read is not what was written; the table is
-// kept then, and dropped otherwise.
+// kept then, and dropped otherwise, also when ctx has ended.
 func Thrift(ctx context.Context, o Options) ([]Result, error) {
 	o = o.withDefaults()
 	if err := o.Validate(); err != nil {
@@ -46,14 +50,20 @@ type thriftRun struct {
 	clock    func() time.Time
 	dial     func(ctx context.Context) (*thriftclient.Client, error)
 
-	load, scan, get measure
-	ledger          *ledger // of the table that was loaded last
+	load, scan, get, increment measure
+
+	ledger *ledger // of the table that was loaded last
+	// id tells the tables of this run from those of another on the same
+	// server, which must not be touched.
+	id    string
+	table string // that was created and not dropped yet; "": none
 }
 
 func newThriftRun(o Options, p *Progress) *thriftRun {
 	server := newServer(o.ServerPID, o.StatsURL)
 	t := &thriftRun{Options: o, progress: p, config: machine(o.config()), clock: time.Now}
-	for _, m := range []*measure{&t.load, &t.scan, &t.get} {
+	t.id = fmt.Sprintf("%d_%d", os.Getpid(), t.clock().UnixNano())
+	for _, m := range []*measure{&t.load, &t.scan, &t.get, &t.increment} {
 		m.clock, m.server = t.clock, server
 	}
 	t.dial = func(ctx context.Context) (*thriftclient.Client, error) {
@@ -65,31 +75,67 @@ func newThriftRun(o Options, p *Progress) *thriftRun {
 // run does the whole workload. The last table is dropped at the end, unless
 // something in it is wrong.
 func (t *thriftRun) run(ctx context.Context) ([]Result, error) {
-	err := t.loads(ctx)
-	if err == nil && t.wants(OpScan) {
-		for err == nil && !t.scan.enough(t.Repeat) {
-			err = t.scanAll(ctx)
-		}
-	}
-	if err == nil && t.wants(OpGet) {
-		for err == nil && !t.get.enough(t.Repeat) {
-			err = t.gets(ctx)
-		}
-	}
-	if err == nil {
-		err = t.drop(ctx, t.ledger.table)
+	err := t.operations(ctx)
+	if err == nil && t.table != "" {
+		err = t.drop(ctx, t.table)
 	}
 	if err != nil && ctx.Err() != nil {
 		// Connections that were closed are not why.
 		err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
 	}
+	if t.table != "" && !errors.Is(err, ErrVerify) {
+		err = errors.Join(err, t.clear(ctx))
+	}
 	return t.results(), err
+}
+
+func (t *thriftRun) operations(ctx context.Context) error {
+	if t.wants(OpIncrement) {
+		for !t.increment.enough(t.Repeat) {
+			if err := t.increments(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	if !t.wants(OpLoad) && !t.wants(OpScan) && !t.wants(OpGet) {
+		return nil
+	}
+	if err := t.loads(ctx); err != nil {
+		return err
+	}
+	for t.wants(OpScan) && !t.scan.enough(t.Repeat) {
+		if err := t.scanAll(ctx); err != nil {
+			return err
+		}
+	}
+	for t.wants(OpGet) && !t.get.enough(t.Repeat) {
+		if err := t.gets(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clearTimeout bounds the removal of the table of a run that failed or was
+// interrupted.
+const clearTimeout = 10 * time.Second
+
+// clear drops the table that is left, whether or not ctx has ended.
+func (t *thriftRun) clear(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), clearTimeout)
+	defer cancel()
+	return t.drop(ctx, t.table)
+}
+
+// tableName names a table of this run.
+func (t *thriftRun) tableName(what string, round int) string {
+	return fmt.Sprintf("%s%s_%s_%d", TablePrefix, t.id, what, round)
 }
 
 // loads repeats the load. All tables but the last are dropped.
 func (t *thriftRun) loads(ctx context.Context) error {
 	for {
-		table := fmt.Sprint(TablePrefix, t.load.rounds)
+		table := t.tableName("load", t.load.rounds)
 		if err := t.create(ctx, table); err != nil {
 			return err
 		}
@@ -114,11 +160,15 @@ func (t *thriftRun) results() []Result {
 	d := t.Durability.String()
 	var all []Result
 	for _, op := range []struct {
-		name, unit string
-		m          *measure
-	}{{OpScan, "rows", &t.scan}, {OpGet, "gets", &t.get}, {OpLoad, "records", &t.load}} {
+		name, unit, durability string
+		m                      *measure
+	}{
+		// The Thrift interface has no increments without the log.
+		{OpIncrement, "increments", cell.SyncWAL.String(), &t.increment},
+		{OpScan, "rows", d, &t.scan}, {OpGet, "gets", d, &t.get}, {OpLoad, "records", d, &t.load},
+	} {
 		if t.wants(op.name) && op.m.rounds > 0 {
-			all = append(all, op.m.result("thrift", op.name, op.unit, d, t.config))
+			all = append(all, op.m.result("thrift", op.name, op.unit, op.durability, t.config))
 		}
 	}
 	return all
@@ -134,16 +184,15 @@ func (t *thriftRun) connect(ctx context.Context) (c *thriftclient.Client, done f
 	return c, func() { unhook(); _ = c.Close() }, nil
 }
 
-// create makes an empty table, in place of one that a run before has left.
+// create makes an empty table.
 func (t *thriftRun) create(ctx context.Context, table string) error {
 	c, done, err := t.connect(ctx)
 	if err != nil {
 		return err
 	}
 	defer done()
-	if err := c.DropTable(table); err != nil {
-		return fmt.Errorf("drop the table %s of an earlier run: %w", table, err)
-	}
+	// Noted before: a table is there also where only the reply was lost.
+	t.table = table
 	if err := c.CreateTable(table, thriftclient.Family{Name: recordFamily, MaxVersions: 1}); err != nil {
 		return fmt.Errorf("create table %s: %w", table, err)
 	}
@@ -153,12 +202,13 @@ func (t *thriftRun) create(ctx context.Context, table string) error {
 func (t *thriftRun) drop(ctx context.Context, table string) error {
 	c, done, err := t.connect(ctx)
 	if err != nil {
-		return err
+		return fmt.Errorf("drop table %s: %w", table, err)
 	}
 	defer done()
 	if err := c.DropTable(table); err != nil {
 		return fmt.Errorf("drop table %s: %w", table, err)
 	}
+	t.table = ""
 	return nil
 }
 

@@ -297,6 +297,8 @@ func TestConnections(t *testing.T) {
 	}
 	f(func(*Options) {}, 3, 10, 0)
 	f(func(o *Options) { o.Mode = ModeShared }, 1, 10, 0)
+	f(func(o *Options) { o.Producers = 5 }, 5, 10, 0)
+	f(func(o *Options) { o.Producers = 5; o.Mode = ModeShared }, 1, 10, 0)
 	f(func(o *Options) { o.Pipeline = 3; o.Connections = 2; o.Records = 950 }, 2, 10, 2)
 }
 
@@ -513,8 +515,8 @@ func TestNobodyListens(t *testing.T) {
 	}
 }
 
-// TestTableOfAnEarlierRun is dropped; other tables are left alone.
-func TestTableOfAnEarlierRun(t *testing.T) {
+// TestTablesOfOthersAreLeftAlone: also those of another run on the same server.
+func TestTablesOfOthersAreLeftAlone(t *testing.T) {
 	g, o := startGateway(t, gateway.Hooks{})
 	c, err := thriftclient.Dial(context.Background(), o.Addr, thriftclient.Options{})
 	if err != nil {
@@ -536,7 +538,7 @@ func TestTableOfAnEarlierRun(t *testing.T) {
 	if _, err := Thrift(context.Background(), o); err != nil {
 		t.Fatal(err)
 	}
-	if got := g.Tables(); !slices.Equal(got, []string{"other"}) || g.Row("other", "row")["f:q"] != "v" {
+	if got := g.Tables(); !slices.Equal(got, []string{TablePrefix + "0", "other"}) || g.Row(TablePrefix+"0", "row")["f:q"] != "v" || g.Row("other", "row")["f:q"] != "v" {
 		t.Errorf("tables %v", got)
 	}
 }
@@ -604,5 +606,7 @@ func TestOptionsAreValidated(t *testing.T) {
 	f(func(o *Options) { o.Mode = "both" }, "--mode is both: choose private or shared")
 	f(func(o *Options) { o.Mode = ModeShared; o.Pipeline = 2 }, "--pipeline is 2: a shared connection is locked for each call")
 	f(func(o *Options) { o.Durability = cell.AsyncWAL }, "--durability is ASYNC_WAL: the Thrift interface knows SYNC_WAL and SKIP_WAL")
-	f(func(o *Options) { o.Ops = []string{OpLoad, "put"} }, "--op is put: choose load, scan or get")
+	f(func(o *Options) { o.Ops = []string{OpLoad, "put"} }, "--op is put: choose load, scan, get or increment")
+	f(func(o *Options) { o.Producers = -5 }, "--producers is -5")
+	f(func(o *Options) { o.Increments = -5 }, "--increments is -5")
 }

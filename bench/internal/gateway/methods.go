@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"encoding/binary"
 	"slices"
 
 	"github.com/cellardb/cellar/internal/wire/thrift"
@@ -52,6 +53,7 @@ var methods = map[string]func(g *Gateway, args map[int16]value, w *thrift.Writer
 		return err
 	},
 	"mutateRows":          mutateRows,
+	"incrementRows":       incrementRows,
 	"scannerOpenWithScan": scannerOpen,
 	"scannerGetList":      scannerGetList,
 	"scannerClose": func(g *Gateway, args map[int16]value, _ *thrift.Writer) error {
@@ -99,6 +101,25 @@ func mutateRows(g *Gateway, args map[int16]value, _ *thrift.Writer) error {
 			mutation, _ := m.(map[int16]value)
 			g.mutate(t, key, mutation)
 		}
+	}
+	return nil
+}
+
+func incrementRows(g *Gateway, args map[int16]value, _ *thrift.Writer) error {
+	increments, _ := args[1].([]value)
+	for _, i := range increments {
+		increment, _ := i.(map[int16]value)
+		t, err := g.table(increment)
+		if err != nil {
+			return err
+		}
+		key, _ := increment[2].(string)
+		column, _ := increment[3].(string)
+		amount, _ := increment[4].(int64)
+		if old := t.rows[key][column]; len(old) == 8 {
+			amount += int64(binary.BigEndian.Uint64([]byte(old)))
+		}
+		g.mutate(t, key, map[int16]value{2: column, 3: string(binary.BigEndian.AppendUint64(nil, uint64(amount)))})
 	}
 	return nil
 }
