@@ -58,3 +58,7 @@ clean: ## removes what was built here; the Go caches stay
 .PHONY: help
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1	/p' Makefile | expand -t 10
+
+.PHONY: oracle
+oracle: ## asks a real HBase anew what the tests compare with; needs Java 17 and Maven
+	test/oracle/record.sh
