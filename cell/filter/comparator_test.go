@@ -7,7 +7,6 @@ import (
 	"math"
 	"math/big"
 	"testing"
-	"time"
 
 	"github.com/cellardb/cellar/cell"
 )
@@ -81,7 +80,7 @@ func TestComparatorsAgainstHBase(t *testing.T) {
 	answers := recorded(t, "comparators", 100, nil, requests)
 	counts := map[string]int{}
 	for i, c := range cases {
-		m, err := c.comparator.compile(&builder{options: Options{MatchTimeout: time.Second}})
+		m, err := c.comparator.compile(testBuilder())
 		if err != nil {
 			counts["not compiled"]++
 			continue

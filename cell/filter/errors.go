@@ -21,7 +21,7 @@ var (
 )
 
 // ErrTooSlow: a regular expression took longer than Options.MatchTimeout on one
-// value.
+// value, or than Options.ScanTimeout on many.
 var ErrTooSlow = errors.New("regular expression took too long")
 
 // fault is an error that says what is wrong with a filter, or with a value that

@@ -28,6 +28,9 @@ type Options struct {
 	// MatchTimeout bounds one regular expression on one value; 0: one second.
 	// It is for the patterns that run here; a backtracking matcher has its own.
 	MatchTimeout time.Duration
+	// ScanTimeout bounds the time of all matches of the evaluator together that
+	// took a millisecond or more each; 0: thirty seconds.
+	ScanTimeout time.Duration
 }
 
 // Evaluator is the state of a filter within one scan. It is used by one
@@ -84,7 +87,8 @@ type builder struct {
 	reversed     bool // of the filter being built; see inner
 	depth        int
 	filters      int
-	instructions int // of all regular expressions
+	instructions int            // of all regular expressions
+	left         *time.Duration // of ScanTimeout
 }
 
 // New makes fresh state for one scan. Its errors match cell.ErrIllegalArgument:
@@ -96,7 +100,10 @@ func New(f cell.Filter, o Options) (*Evaluator, error) {
 	if o.MatchTimeout <= 0 {
 		o.MatchTimeout = time.Second
 	}
-	b := builder{options: o, reversed: o.Reversed}
+	if o.ScanTimeout <= 0 {
+		o.ScanTimeout = 30 * time.Second
+	}
+	b := builder{options: o, reversed: o.Reversed, left: &o.ScanTimeout}
 	root, err := b.build(f)
 	if err != nil {
 		return nil, err

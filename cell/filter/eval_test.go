@@ -150,6 +150,12 @@ func TestRegexTimeout(t *testing.T) {
 	if _, err := e.FilterCell(&c); !errors.Is(err, ErrTooSlow) || !errors.Is(err, cell.ErrIllegalArgument) {
 		t.Errorf("%v", err)
 	}
+	// So is one that takes long for many.
+	e = evaluator(t, Value{cell.Equal, slow}, Options{ScanTimeout: time.Nanosecond})
+	c.Value = bytes.Repeat(b("xa"), 1<<12)
+	if _, err := e.FilterCell(&c); !errors.Is(err, ErrTooSlow) {
+		t.Errorf("%v", err)
+	}
 	// Short values are not timed, and a match that is found in time counts.
 	c.Value = b("xxy")
 	if code, err := e.FilterCell(&c); code != Include || err != nil {

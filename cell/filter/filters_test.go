@@ -261,6 +261,8 @@ func listCases() []smallCase {
 		keeps(Any(), `r1/a:a@1=v1 r1/a:b@2=v2 r1/a:c@3=v3 r1/b:a@1=w1 r2/a:a@5=v2 r2/a:a@4=v1 r2/a:ab@5= r2/b:b@5=x r3/a:b@1=10 r3/b:a@1=w1 s1/a:a@9=\x00\x00\x00\x00\x00\x00\x00\x07 s1/a:zz@9=Abc`),
 		keeps(All(Page{1}, Row{cell.NotEqual, binaryOf("r1")}), `r2/a:a@5=v2 r2/a:a@4=v1 r2/a:ab@5= r2/b:b@5=x`),
 		keeps(All(Row{cell.NotEqual, binaryOf("r1")}, Page{1}), `r2/a:a@5=v2 r2/a:a@4=v1 r2/a:ab@5= r2/b:b@5=x`),
+		keeps(All(SingleColumnValue{Family: b("b"), Qualifier: b("b"), Op: cell.Equal, Comparator: binaryOf("x"), FilterIfMissing: true}, Page{1}), `r2/a:a@5=v2 r2/a:a@4=v1 r2/a:ab@5= r2/b:b@5=x`),
+		keeps(All(Page{1}, SingleColumnValue{Family: b("b"), Qualifier: b("b"), Op: cell.Equal, Comparator: binaryOf("x"), FilterIfMissing: true}), ``),
 		keeps(Any(Prefix{b("s")}, FirstKeyOnly{}), `r1/a:a@1=v1 r2/a:a@5=v2 r3/a:b@1=10 s1/a:a@9=\x00\x00\x00\x00\x00\x00\x00\x07 s1/a:zz@9=Abc`),
 		keeps(Any(FirstKeyOnly{}, ColumnPagination{Limit: 1, Offset: 2}), `r1/a:a@1=v1 r1/a:c@3=v3 r2/a:a@5=v2 r2/b:b@5=x r3/a:b@1=10 s1/a:a@9=\x00\x00\x00\x00\x00\x00\x00\x07`),
 		keeps(All(Prefix{b("r")}, Any(ColumnPrefix{b("c")}, Timestamps{Timestamps: []int64{4}})), `r1/a:c@3=v3 r2/a:a@4=v1`),

@@ -108,7 +108,7 @@ func (c RegexString) compileRE2(b *builder, source string, text textOf) (compare
 		if program, err = syntax.Compile(parsed.Simplify()); err == nil {
 			var re *regexp.Regexp
 			re, err = regexp.Compile(source)
-			return &re2{re: re, size: len(program.Inst), timeout: b.options.MatchTimeout, text: text}, err
+			return &re2{re: re, size: len(program.Inst), timeout: b.options.MatchTimeout, left: b.left, text: text}, err
 		}
 	}
 	return nil, illegalKind(ErrTooLarge, "regular expression %s: %v", cell.Printable([]byte(c.Pattern)), err)
@@ -152,9 +152,16 @@ func (m *backtracking) compare(part []byte) (int, error) {
 	return found(ok), nil
 }
 
-// directSteps is the product of program and text up to which a match runs
-// without looking at the clock: a fraction of a second at worst.
-const directSteps = 1 << 25
+// A match of fewer steps than these, the product of program and text, is not
+// timed: it takes a few milliseconds at worst. One of more than directSteps,
+// half a second at worst, looks at the clock while it runs.
+const (
+	untimedSteps = 1 << 17
+	directSteps  = 1 << 25
+)
+
+// slowMatch is the time from which a match counts for Options.ScanTimeout.
+const slowMatch = time.Millisecond
 
 // re2 finds a pattern with package regexp, in time that grows with the product
 // of program and text.
@@ -162,18 +169,30 @@ type re2 struct {
 	re      *regexp.Regexp
 	size    int
 	timeout time.Duration
+	left    *time.Duration // for slow matches of the whole filter
 	text    textOf
 }
 
 func (m *re2) compare(part []byte) (int, error) {
 	text := m.text.read(part)
-	if len(text)*m.size <= directSteps {
+	steps := len(text) * m.size
+	if steps <= untimedSteps {
 		return found(m.re.Match(text)), nil
 	}
-	r := timedReader{text: text, deadline: time.Now().Add(m.timeout)}
-	ok := m.re.MatchReader(&r)
-	if r.late && !ok {
-		return 0, illegalKind(ErrTooSlow, "regular expression %s on %d bytes: more than %v",
+	begin := time.Now()
+	var ok, late bool
+	if steps <= directSteps {
+		ok = m.re.Match(text)
+	} else {
+		r := timedReader{text: text, deadline: begin.Add(m.timeout)}
+		ok = m.re.MatchReader(&r)
+		late = r.late && !ok
+	}
+	if took := time.Since(begin); took >= slowMatch {
+		*m.left -= took
+	}
+	if late || *m.left < 0 {
+		return 0, illegalKind(ErrTooSlow, "regular expression %s on %d bytes: more than %v, or too long for all values together",
 			cell.Printable([]byte(m.re.String())), len(part), m.timeout)
 	}
 	return found(ok), nil

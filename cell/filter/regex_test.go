@@ -43,6 +43,13 @@ var regexPatterns = []RegexString{
 	{Pattern: "^.$", Flags: DotAll, Charset: UTF8}, {Pattern: "^..$", Flags: DotAll, Charset: UTF8}, {Pattern: "é", Charset: UTF8}, {Pattern: "[è-ê]", Charset: UTF8}, {Pattern: "[^\\x00-\\x7f]", Charset: UTF8}, {Pattern: "\\x{fffd}", Charset: UTF8}, {Pattern: "^\\x{fffd}{2}$", Charset: UTF8}, {Pattern: "^a\\x{fffd}b$", Charset: UTF8}, {Pattern: "\\p{IsHan}", Charset: UTF8}, {Pattern: "\\x{1F600}", Charset: UTF8}, {Pattern: "a$", Charset: UTF8}, {Pattern: "a\\R?$", Charset: UTF8}, {Pattern: "^[^\\n]\\Z", Flags: DotAll, Charset: UTF8},
 }
 
+func testBuilder() *builder { return builderWith(Options{MatchTimeout: time.Second}) }
+
+func builderWith(o Options) *builder {
+	left := 30 * time.Second
+	return &builder{options: o, left: &left}
+}
+
 // Each pattern is found where Java finds it, and does not hold for all texts or
 // for none.
 func TestRegexAgainstJava(t *testing.T) {
@@ -56,7 +63,7 @@ func TestRegexAgainstJava(t *testing.T) {
 	}
 	answers := recorded(t, "regex", 4096, data, requests)
 	for i, r := range regexPatterns {
-		m, err := r.compile(&builder{options: Options{MatchTimeout: time.Second}})
+		m, err := r.compile(testBuilder())
 		if err != nil {
 			t.Errorf("%s: %v, Java: %s", r, err, answers[i])
 			continue
@@ -217,7 +224,7 @@ func FuzzRegex(f *testing.F) {
 	f.Fuzz(func(t *testing.T, pattern string, flags int, charset uint8, text []byte) {
 		r := RegexString{pattern, RegexFlags(flags), RegexCharset(charset % 2)}
 		o := Options{MatchTimeout: time.Second, Backtracking: func(string) (Matcher, error) { return fakeMatcher{}, nil }}
-		m, err := r.compile(&builder{options: o})
+		m, err := r.compile(builderWith(o))
 		if err == nil {
 			_, _ = m.compare(text)
 		} else if !errors.Is(err, cell.ErrIllegalArgument) {
@@ -226,7 +233,7 @@ func FuzzRegex(f *testing.F) {
 		if len(pattern) > MaxPattern {
 			return
 		}
-		literal, err := RegexString{Pattern: pattern, Flags: LiteralPattern | DotAll}.compile(&builder{options: o})
+		literal, err := RegexString{Pattern: pattern, Flags: LiteralPattern | DotAll}.compile(builderWith(o))
 		if err != nil {
 			t.Fatalf("%q as plain text: %v", pattern, err)
 		}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 )
 
 var propertyNames = []string{
@@ -43,7 +42,7 @@ func TestPropertiesAgainstJava(t *testing.T) {
 	answers := recorded(t, "properties", 64, data, requests)
 	for i, r := range patterns {
 		got := "error"
-		if m, err := r.compile(&builder{options: Options{MatchTimeout: time.Second}}); err == nil {
+		if m, err := r.compile(testBuilder()); err == nil {
 			var bits strings.Builder
 			for c := range 256 {
 				order, _ := m.compare([]byte{byte(c)})
