@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -49,16 +51,19 @@ func (a *app) benchThriftCommand() *cobra.Command {
 	var f benchFlags
 	c := &cobra.Command{
 		Use:   "thrift",
-		Short: "Load, scan and get records through the HBase Thrift 1 interface",
+		Short: "Load, scan and get records, or count, through the HBase Thrift 1 interface",
 		Long: `Loads records of about 1 KB by mutateRows, scans all of them back and reads random
 ones, through the HBase Thrift 1 interface: Cellar's, or that of Apache's gateway.
 Short loads are repeated on fresh tables until 5 seconds are measured.
+--op increment adds to 1,000 counters by incrementRows, and compares the exact sums.
 
-The tables are called cellar_bench_thrift_... and are dropped at the end.`,
+The tables are called cellar_bench_thrift_..., with this process's number and the
+time in their names, and are dropped at the end unless something in them is wrong.`,
 		Example: `  cellar bench thrift                              a server of its own, 60,000 records, ten connections
   cellar bench thrift --records 600000 --memory 1GiB
   cellar bench thrift --mode shared                one connection for all ten writers
   cellar bench thrift --durability SKIP_WAL
+  cellar bench thrift --op increment               1,000,000 increments over 1,000 rows
   cellar bench thrift --fault-fsync-delay 5ms      on a slow disk
   cellar bench thrift --addr gateway.example:9090  somebody else's server
   cellar bench thrift --op load --json | jq .rate`,
@@ -82,9 +87,10 @@ The tables are called cellar_bench_thrift_... and are dropped at the end.`,
 func (f *benchFlags) workload(flags *pflag.FlagSet, o *bench.Options) {
 	flags.StringVar(&o.Mode, "mode", bench.ModePrivate, "private: a connection for each writer; shared: one under a lock for all")
 	flags.IntVar(&o.Records, "records", bench.DefaultRecords, "records to load")
-	flags.IntVar(&o.Batch, "batch", bench.DefaultBatch, "records in a mutateRows")
+	flags.IntVar(&o.Batch, "batch", bench.DefaultBatch, "records in a mutateRows, increments in an incrementRows")
 	flags.IntVar(&o.ScanRows, "scan-rows", bench.DefaultScanRows, "rows asked of a scannerGetList")
 	flags.IntVar(&o.Gets, "gets", bench.DefaultGets, "random getRow in a repetition")
+	flags.IntVar(&o.Increments, "increments", bench.DefaultIncrements, "increments in a repetition of --op increment")
 	flags.IntVar(&o.Pipeline, "pipeline", 1, "requests that a connection has under way; other clients have 1")
 	flags.BoolVar(&o.Framed, "framed", false, "framed transport in place of buffered")
 	flags.BoolVar(&o.Compact, "compact", false, "compact protocol in place of binary")
@@ -94,9 +100,10 @@ func (f *benchFlags) workload(flags *pflag.FlagSet, o *bench.Options) {
 // common adds the flags that every workload has.
 func (f *benchFlags) common(flags *pflag.FlagSet, o *bench.Options) {
 	flags.StringVar(&o.Addr, "addr", "", "HOST:PORT of the server; without it one is started")
-	flags.IntVar(&o.Connections, "connections", bench.DefaultConnections, "connections, and as many writers and readers")
+	flags.IntVar(&o.Connections, "connections", bench.DefaultConnections, "connections, and as many readers")
+	flags.IntVar(&o.Producers, "producers", 0, "writers that load (as many as --connections)")
 	flags.StringVar(&f.durability, "durability", cell.SyncWAL.String(), "of the load: SYNC_WAL or SKIP_WAL")
-	flags.StringVar(&f.ops, "op", "", "operations to report, with commas: load, scan, get (all)")
+	flags.StringVar(&f.ops, "op", "", "operations to report, with commas: load, scan, get, increment (the first three)")
 	flags.IntVar(&o.Repeat, "repeat", 0, "repetitions of each operation (until it took 5 s)")
 	flags.Uint64Var(&o.Seed, "seed", 1, "of the generator")
 	flags.BoolVar(&o.NoVerify, "no-verify", false, "do not compare what is read with what was written")
@@ -129,12 +136,18 @@ func (a *app) benchThrift(c *cobra.Command, o bench.Options, f benchFlags) (err 
 	if o.Addr != "" && len(serverFlags) > 0 {
 		return &usageError{fmt.Errorf("%s is of the server that bench starts, and --addr names another", serverFlags[0])}
 	}
+	var settings map[string]any // of the server, by flag, if it is ours
 	if o.Addr == "" {
 		check := o
 		check.Addr = "127.0.0.1:9090" // stands for the one to come
 		if err := check.Validate(); err != nil {
 			return &usageError{err}
 		}
+		e, err := a.load(c)
+		if err != nil {
+			return err
+		}
+		settings = effectiveSettings(e.config, benchServerSettings)
 		own, err := a.startTemporary(ctx, f.temp, serverFlags)
 		if err != nil {
 			return err
@@ -148,7 +161,8 @@ func (a *app) benchThrift(c *cobra.Command, o bench.Options, f benchFlags) (err 
 	}
 	results, err := bench.Thrift(ctx, o)
 	for i := range results {
-		addFlags(results[i].Config, serverFlags)
+		addFlags(results[i].Config, c.Flags())
+		maps.Copy(results[i].Config, settings)
 	}
 	return errors.Join(err, a.report(results, f.asJSON))
 }
@@ -197,10 +211,36 @@ func changedFlags(c *cobra.Command, keys []string) []string {
 	return args
 }
 
-// addFlags notes the server's flags beside the workload's.
-func addFlags(config map[string]any, args []string) {
-	for _, arg := range args {
-		name, value, _ := strings.Cut(strings.TrimPrefix(arg, "--"), "=")
-		config[name] = value
+// addFlags notes every flag of a command by its name, but those that are there
+// already, with the value that the workload took, and those of the settings of
+// a server.
+func addFlags(config map[string]any, flags *pflag.FlagSet) {
+	settings := map[string]bool{"help": true, "config": true}
+	for _, s := range server.Settings() {
+		settings[s.Flag()] = true
 	}
+	flags.VisitAll(func(f *pflag.Flag) {
+		if _, there := config[f.Name]; there || settings[f.Name] {
+			return
+		}
+		config[f.Name] = f.Value.String()
+		if f.Value.Type() == "bool" {
+			config[f.Name] = f.Value.String() == "true"
+		}
+	})
+	if f := flags.Lookup("config"); f != nil && f.Changed {
+		config["config"] = f.Value.String()
+	}
+}
+
+// effectiveSettings are the values that a server works with, by the names of
+// their flags, wherever they come from.
+func effectiveSettings(cfg server.Config, keys []string) map[string]any {
+	values := map[string]any{}
+	for _, s := range server.Settings() {
+		if slices.Contains(keys, s.Key) {
+			values[s.Flag()] = s.Plain(&cfg)
+		}
+	}
+	return values
 }
