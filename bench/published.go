@@ -1,5 +1,7 @@
 package bench
 
+import "github.com/cellardb/cellar/cell"
+
 // Figure is a rate that was measured elsewhere, or here with another server.
 type Figure struct {
 	Source string // what was measured, where
@@ -35,10 +37,13 @@ func PublishedThrift() []Figure {
 	}
 }
 
-// figuresFor are those to be set beside a result.
+// figuresFor are those to be set beside a result. All loads were with the log.
 func figuresFor(r *Result) []Figure {
 	mode, _ := r.Config["mode"].(string)
 	var all []Figure
+	if r.Op == OpLoad && r.Durability != cell.SyncWAL.String() {
+		return nil
+	}
 	for _, f := range PublishedThrift() {
 		if r.Name == "thrift" && f.Op == r.Op && (f.Mode == "" || f.Mode == mode) {
 			all = append(all, f)

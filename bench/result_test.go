@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -134,6 +135,26 @@ func TestReportFromJSON(t *testing.T) {
 	if err := d.WriteFiles(filepath.Join(dir, "none"), "x"); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("error %v", err)
 	}
+}
+
+// TestFigures: only what was measured in the same way is set beside a result.
+func TestFigures(t *testing.T) {
+	f := func(op, mode, durability string, want ...float64) {
+		t.Helper()
+		var got []float64
+		for _, x := range figuresFor(&Result{Name: "thrift", Op: op, Durability: durability, Config: map[string]any{"mode": mode}}) {
+			got = append(got, x.Rate)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s %s %s: %v, want %v", op, mode, durability, got, want)
+		}
+	}
+	f(OpLoad, ModePrivate, "SYNC_WAL", 8700, 37586, 62163)
+	f(OpLoad, ModeShared, "SYNC_WAL", 3700, 29168, 44112)
+	f(OpLoad, ModePrivate, "SKIP_WAL")
+	f(OpScan, ModeShared, "SYNC_WAL", 56756, 60049)
+	f(OpGet, ModePrivate, "SKIP_WAL", 7814, 10334)
+	f("put", ModePrivate, "SYNC_WAL")
 }
 
 type full struct{}
