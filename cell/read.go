@@ -85,6 +85,7 @@ type Read struct {
 	// StoreOffset are left out, then at most StoreLimit returned (0: all).
 	StoreLimit, StoreOffset int
 	// SkipCache asks the engine not to keep what it reads in its block cache.
+	// An engine may do so all the same.
 	SkipCache bool
 }
 
@@ -130,6 +131,11 @@ func (r *Read) Validate() error {
 		return illegal("store limit %d and offset %d must not be negative", r.StoreLimit, r.StoreOffset)
 	}
 	for i := range r.Select {
+		for k := range i {
+			if bytes.Equal(r.Select[k].Family, r.Select[i].Family) {
+				return illegal("family %s is selected twice: name its columns in one place", Printable(r.Select[i].Family))
+			}
+		}
 		if w := r.Select[i].Within; w != nil {
 			if err := w.Validate(); err != nil {
 				return err

@@ -3,6 +3,7 @@ package pebble
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"sync/atomic"
 
@@ -56,7 +57,9 @@ func (s *Store) CreateTable(ctx context.Context, schema cell.TableSchema, splits
 		}
 		l := &layout{created: s.clock.now(), schema: schema}
 		for i := range schema.Families {
-			l.add(schema.Families[i])
+			if err := l.add(schema.Families[i]); err != nil {
+				return nil, err
+			}
 		}
 		l.seal()
 		t := &table{name: schema.Name, enabled: true, layout: l}
@@ -92,9 +95,13 @@ func (s *Store) putNewTable(b *pebbledb.Batch, t *table, regions []store.Region)
 }
 
 // add gives a family an id. seal puts it into the schema.
-func (l *layout) add(f cell.FamilySchema) {
+func (l *layout) add(f cell.FamilySchema) error {
+	if l.lastFamily == math.MaxUint16 {
+		return &cell.ArgumentError{Text: fmt.Sprintf("table %s has had %d families: no ids are left for %s", l.schema.Name, l.lastFamily, f.Name)}
+	}
 	l.lastFamily++
 	l.families = append(l.families, &family{id: l.lastFamily, name: []byte(f.Name), schema: f, markers: new(atomic.Bool), ownTTL: new(atomic.Bool)})
+	return nil
 }
 
 // AlterTable implements store.Admin.
@@ -112,9 +119,8 @@ func (s *Store) AlterTable(ctx context.Context, schema cell.TableSchema) error {
 			return nil, err
 		}
 		var l *layout
-		l, gone = t.layout.altered(schema)
-		if l.lastFamily < t.layout.lastFamily {
-			return nil, fmt.Errorf("table %s has had 65,535 families: no ids are left", t.name)
+		if l, gone, err = t.layout.altered(schema); err != nil {
+			return nil, err
 		}
 		for _, f := range gone {
 			if err := b.Set(metaKey(metaDropped, u32(t.id), u16(f.id)), nil, nil); err != nil {
@@ -135,11 +141,11 @@ func (s *Store) AlterTable(ctx context.Context, schema cell.TableSchema) error {
 	if err != nil || len(gone) == 0 {
 		return err
 	}
-	return s.giveBack(ctx)
+	return s.giveBack(context.WithoutCancel(ctx))
 }
 
 // altered gives the layout after an alter, and the families that it drops.
-func (l *layout) altered(schema cell.TableSchema) (next *layout, gone []*family) {
+func (l *layout) altered(schema cell.TableSchema) (next *layout, gone []*family, err error) {
 	next = &layout{schema: schema, lastFamily: l.lastFamily, created: l.created}
 	for _, old := range l.families {
 		fs := schema.Family(old.name)
@@ -151,11 +157,13 @@ func (l *layout) altered(schema cell.TableSchema) (next *layout, gone []*family)
 	}
 	for i := range schema.Families {
 		if l.family([]byte(schema.Families[i].Name)) == nil {
-			next.add(schema.Families[i])
+			if err := next.add(schema.Families[i]); err != nil {
+				return nil, nil, err
+			}
 		}
 	}
 	next.seal()
-	return next, gone
+	return next, gone, nil
 }
 
 // raise sets, durably, the bits that say that a family has markers, or cells
@@ -240,7 +248,7 @@ func (s *Store) DropTable(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	return s.giveBack(ctx)
+	return s.giveBack(context.WithoutCancel(ctx))
 }
 
 // disabled finds a table that has to be disabled.
@@ -290,7 +298,9 @@ func (s *Store) TruncateTable(ctx context.Context, name string, keepSplits bool)
 		}
 		l := &layout{schema: old.layout.schema.Clone(), created: old.layout.created}
 		for _, f := range old.layout.families {
-			l.add(f.schema)
+			if err := l.add(f.schema); err != nil {
+				return nil, err
+			}
 		}
 		l.seal()
 		t := &table{name: old.name, enabled: true, layout: l}
@@ -304,7 +314,7 @@ func (s *Store) TruncateTable(ctx context.Context, name string, keepSplits bool)
 	if err != nil {
 		return err
 	}
-	return s.giveBack(ctx)
+	return s.giveBack(context.WithoutCancel(ctx))
 }
 
 // Describe implements store.Admin.

@@ -19,7 +19,7 @@ import (
 // table is an open table. Every call on its cells holds mu shared while it
 // looks at or changes them; what changes the table itself holds it alone.
 type table struct {
-	id   uint32 // changes at truncate: under mu
+	id   uint32 // never changes: a truncated table is another one
 	name string
 
 	mu       sync.RWMutex

@@ -114,7 +114,10 @@ func (c *collection) sweep(rows [][]byte, from []byte) (done int, next []byte, e
 		c.t.mu.RUnlock()
 	})
 	defer unlock()
-	if c.t.dropped {
+	// The schema may have changed since the collection began: what it keeps
+	// now is what counts.
+	family := c.t.layout.byID(c.family.id)
+	if c.t.dropped || family == nil {
 		return len(rows), nil, nil
 	}
 	for _, prefix := range rows {
@@ -129,7 +132,7 @@ func (c *collection) sweep(rows [][]byte, from []byte) (done int, next []byte, e
 		return 0, nil, err
 	}
 	b := s.db.NewBatch()
-	done, next, err = c.fill(b, it, rows, from)
+	done, next, err = c.fill(family, b, it, rows, from)
 	if err = closeWith(it, err); err != nil || b.Empty() {
 		return done, next, closeBatch(b, err)
 	}
@@ -145,8 +148,8 @@ func (c *collection) sweep(rows [][]byte, from []byte) (done int, next []byte, e
 }
 
 // fill decides again, and adds the deletes to the batch.
-func (c *collection) fill(b *pebbledb.Batch, it *pebbledb.Iterator, rows [][]byte, from []byte) (done int, next []byte, err error) {
-	g := garbage{family: c.family, now: c.s.clock.now()}
+func (c *collection) fill(family *family, b *pebbledb.Batch, it *pebbledb.Iterator, rows [][]byte, from []byte) (done int, next []byte, err error) {
+	g := garbage{family: family, now: c.s.clock.now()}
 	for i, prefix := range rows {
 		it.SeekGE(prefix)
 		more, column, err := g.find(it, prefix, from, collectCells)

@@ -43,23 +43,29 @@ func inMemory(t *testing.T, clock func() int64) store.Store {
 
 func TestContract(t *testing.T) { storetest.Run(t, inMemory) }
 
-// The engine answers as the reference engine does, whatever is asked: random
-// histories, with compactions, drops and restarts among them.
-func TestRandomHistories(t *testing.T) {
-	seeds := append([]uint64{1, 2, 3, 4}, storetest.FreshSeeds(4)...)
-	if os.Getenv("CELLAR_SOAK") != "" {
-		seeds = append(seeds, storetest.FreshSeeds(200)...)
-	}
-	storetest.RunRandom(t, seeds, 2000, inMemory)
-}
-
-// Time to live, MIN_VERSIONS, KEEP_DELETED_CELLS, nonces.
+// Time to live, MIN_VERSIONS, KEEP_DELETED_CELLS, nonces, filters.
 func TestSemantics(t *testing.T) { storetest.RunSemantics(t, inMemory) }
 
+// The engine answers as the reference engine does, whatever is asked: random
+// histories, with compactions, drops and restarts among them. Their seeds are
+// fixed, so that a run can be repeated; a soak draws more.
+func TestRandomHistories(t *testing.T) {
+	seeds, steps := histories(t, 20)
+	storetest.RunRandom(t, seeds, steps, inMemory)
+}
+
+// The same with everything that RunSemantics is about: the whole data model.
 func TestRandomSemantics(t *testing.T) {
-	seeds := append([]uint64{1, 2, 3, 4}, storetest.FreshSeeds(4)...)
-	if os.Getenv("CELLAR_SOAK") != "" {
-		seeds = append(seeds, storetest.FreshSeeds(200)...)
+	seeds, steps := histories(t, 200)
+	storetest.RunRandomSemantics(t, seeds, steps, inMemory)
+}
+
+func histories(t *testing.T, n int) (seeds []uint64, steps int) {
+	switch {
+	case os.Getenv("CELLAR_SOAK") != "":
+		return append(storetest.Seeds(n), storetest.FreshSeeds(5*n)...), 5000
+	case testing.Short():
+		return storetest.Seeds(8), 1000
 	}
-	storetest.RunRandomSemantics(t, seeds, 2000, inMemory)
+	return storetest.Seeds(n), 5000
 }

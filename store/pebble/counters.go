@@ -2,6 +2,7 @@ package pebble
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 
 	pebbledb "github.com/cockroachdb/pebble/v2"
@@ -35,6 +36,11 @@ func (w *writer) onlyCounters(batch []cell.Mutation) bool {
 	}
 	return true
 }
+
+// errMaskedCounter: a marker ahead of the clock may hide what the batch makes of
+// a counter, so that the next increment of it does not see it. That is for the
+// general way to find out.
+var errMaskedCounter = errors.New("a counter of the batch is masked")
 
 // writeCounters adds all increments of a batch.
 func (w *writer) writeCounters(s *Store, batch []cell.Mutation) error {
@@ -77,6 +83,9 @@ func compareCounters(a, b counter) int {
 // count adds one increment. w.old holds the counter's newest cell already where
 // the increment before was of the same one.
 func (w *writer) count(it *pebbledb.Iterator, c *counter, m *cell.Mutation, same bool) error {
+	if same && w.oldMasked {
+		return errMaskedCounter
+	}
 	if !same {
 		if err := w.readNewest(it, c); err != nil {
 			return err
@@ -105,6 +114,7 @@ func (w *writer) count(it *pebbledb.Iterator, c *counter, m *cell.Mutation, same
 	if outlived(v.timestamp, v.ttl, w.now) {
 		w.old.Cells = w.old.Cells[:0]
 	}
+	w.oldMasked = v.timestamp <= w.oldMark
 	return nil
 }
 
@@ -120,6 +130,7 @@ func (w *writer) readNewest(it *pebbledb.Iterator, c *counter) error {
 	w.old.Reset()
 	w.old.Row = c.row
 	err := r.family(it, w.t, &plan, &plan.families[0], c.row, &w.old)
+	w.oldMark = r.walk.newestMark
 	r.walk.it = nil
 	return err
 }

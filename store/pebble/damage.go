@@ -123,10 +123,14 @@ func (f *recordFormat) chunkAt(block []byte, at int) int {
 }
 
 // promises says whether a sound chunk proves that what lies at an offset before
-// it was written whole. The manifest is synced after each record; a chunk of
-// the log says how far the log was synced.
+// it was written whole. The manifest is synced after each record, so there a
+// chunk that begins one (type 1 or 2) does; a chunk of the log says how far the
+// log was synced.
 func (f *recordFormat) promises(chunk []byte, offset int64) bool {
-	return f.log == 0 || int64(binary.LittleEndian.Uint64(chunk[11:])) > offset
+	if f.log == 0 {
+		return chunk[6] <= 2
+	}
+	return int64(binary.LittleEndian.Uint64(chunk[11:])) > offset
 }
 
 // damaged finds a bad chunk that is not the end that a crash leaves: one with a

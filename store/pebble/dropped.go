@@ -57,8 +57,7 @@ func (s *Store) clearDropped(ctx context.Context) error {
 	return nil
 }
 
-// DeleteRows implements store.Writer: a range deletion in each family, or an
-// excise where the whole table goes.
+// DeleteRows implements store.Writer: a range deletion in each family.
 func (s *Store) DeleteRows(ctx context.Context, name string, r cell.Range) error {
 	t, err := s.enterWrite(ctx, name)
 	if err != nil {

@@ -64,15 +64,18 @@ func (fs *watchedFS) OpenDir(name string) (vfs.File, error) {
 // Unwrap implements vfs.FS.
 func (fs *watchedFS) Unwrap() vfs.FS { return fs.FS }
 
-// syncLogs syncs the logs whose syncs were put off.
+// syncLogs syncs the logs whose syncs were put off. One that cannot be synced
+// stays among them.
 func (fs *watchedFS) syncLogs() error {
 	fs.mu.Lock()
-	files := fs.unsynced
-	fs.unsynced = nil
+	files := make([]*watchedFile, 0, len(fs.unsynced))
+	for f := range fs.unsynced {
+		files = append(files, f)
+	}
 	fs.mu.Unlock()
 	var first error
-	for f := range files {
-		if err := f.syncNow(); err != nil && first == nil {
+	for _, f := range files {
+		if err := f.syncLate(); err != nil && first == nil {
 			first = err
 		}
 	}
@@ -85,6 +88,7 @@ type watchedFile struct {
 	fs     *watchedFS
 	log    bool
 	mu     sync.Mutex // with lazyWAL: a log is not closed while it is synced
+	dirty  bool       // a sync was put off
 	closed bool
 }
 
@@ -141,6 +145,9 @@ func (f *watchedFile) count() {
 
 func (f *watchedFile) sync(do func() error) error {
 	if f.log && f.fs.lazyWAL {
+		f.mu.Lock()
+		f.dirty = true
+		f.mu.Unlock()
 		f.fs.mu.Lock()
 		if f.fs.unsynced == nil {
 			f.fs.unsynced = map[*watchedFile]struct{}{}
@@ -156,14 +163,26 @@ func (f *watchedFile) sync(do func() error) error {
 	return do()
 }
 
-func (f *watchedFile) syncNow() error {
+// syncLate makes good for the syncs that were put off.
+func (f *watchedFile) syncLate() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.closed {
+	return f.syncLocked()
+}
+
+func (f *watchedFile) syncLocked() error {
+	if f.closed || !f.dirty {
 		return nil
 	}
 	f.count()
-	return f.File.SyncData()
+	if err := f.File.SyncData(); err != nil {
+		return err
+	}
+	f.dirty = false
+	f.fs.mu.Lock()
+	delete(f.fs.unsynced, f)
+	f.fs.mu.Unlock()
+	return nil
 }
 
 // Close implements vfs.File. A log whose syncs were put off is synced first.
@@ -171,17 +190,13 @@ func (f *watchedFile) Close() error {
 	if !f.log || !f.fs.lazyWAL {
 		return f.File.Close()
 	}
-	f.fs.mu.Lock()
-	_, late := f.fs.unsynced[f]
-	delete(f.fs.unsynced, f)
-	f.fs.mu.Unlock()
-	var err error
-	if late {
-		err = f.syncNow()
-	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	err := f.syncLocked()
 	f.closed = true
+	f.fs.mu.Lock()
+	delete(f.fs.unsynced, f)
+	f.fs.mu.Unlock()
 	if cerr := f.File.Close(); err == nil {
 		err = cerr
 	}

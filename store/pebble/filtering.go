@@ -166,7 +166,7 @@ func surplus(c filter.Code) filter.Code {
 // keep takes a cell into the result, unless it is offset or its row was refused.
 func (w *familyWalk) keep(k *cellKey, value []byte, ttl int64, tags []byte, into *cell.Result) bool {
 	w.cells++
-	w.full = w.read.limit > 0 && w.cells >= w.read.offset+w.read.limit
+	w.full = w.read.limit > 0 && w.cells-w.read.offset >= w.read.limit
 	if w.cells <= w.read.offset || w.read.filter.dropped {
 		return false
 	}

@@ -54,8 +54,8 @@ func checkFormat(fs vfs.FS, dir string) error {
 	return nil
 }
 
-// newFormat writes the format file of a new store. A folder that holds
-// something else is refused: it is not ours.
+// newFormat writes the format file of a new store. A folder that holds a
+// database without one is refused: it is not ours, or it is damaged.
 func newFormat(fs vfs.FS, dir, path string) error {
 	names, err := fs.List(dir)
 	if err != nil {

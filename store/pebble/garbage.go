@@ -2,6 +2,7 @@ package pebble
 
 import (
 	"bytes"
+	"cmp"
 	"math"
 	"slices"
 
@@ -23,6 +24,9 @@ type garbage struct {
 	// Of the markers that are carried out: those of the current column go with
 	// its end, those of the family with the row's.
 	columnMarkers, familyMarkers [][]byte
+	// partial: the run began at a column, and knows nothing of what stays
+	// before it.
+	partial bool
 
 	marks    masks // those that act
 	all      masks
@@ -59,7 +63,13 @@ func (m *masks) beginColumn() { m.upTo, m.at = -1, -1 }
 
 func (m *masks) hide(timestamp int64) bool {
 	return timestamp <= m.familyUpTo || timestamp <= m.upTo || timestamp == m.at ||
-		len(m.familyAt) > 0 && slices.Contains(m.familyAt, timestamp)
+		len(m.familyAt) > 0 && m.hideExactly(timestamp)
+}
+
+// hideExactly looks a timestamp up; markers of a row come newest first.
+func (m *masks) hideExactly(timestamp int64) bool {
+	_, ok := slices.BinarySearchFunc(m.familyAt, timestamp, func(at, ts int64) int { return cmp.Compare(ts, at) })
+	return ok
 }
 
 type marker struct {
@@ -74,17 +84,38 @@ type put struct {
 	timestamp int64
 }
 
-// hides says whether the marker masks a put of its family.
-func (m *marker) hides(p put) bool {
+// keptPuts are the puts of a row that stay, by what markers ask of them.
+type keptPuts struct {
+	puts   map[put]bool
+	times  map[int64]bool
+	oldest map[int]int64 // by column
+	first  int64         // the oldest of all
+}
+
+func newKeptPuts(all []put) *keptPuts {
+	k := &keptPuts{puts: map[put]bool{}, times: map[int64]bool{}, oldest: map[int]int64{}, first: math.MaxInt64}
+	for _, p := range all {
+		k.puts[p], k.times[p.timestamp] = true, true
+		k.first = min(k.first, p.timestamp)
+		if old, ok := k.oldest[p.column]; !ok || p.timestamp < old {
+			k.oldest[p.column] = p.timestamp
+		}
+	}
+	return k
+}
+
+// masked says whether the marker masks one of them.
+func (k *keptPuts) masked(m *marker) bool {
 	switch m.typ {
 	case cell.TypeDeleteFamily:
-		return p.timestamp <= m.timestamp
+		return len(k.puts) > 0 && k.first <= m.timestamp
 	case cell.TypeDeleteFamilyVersion:
-		return p.timestamp == m.timestamp
+		return k.times[m.timestamp]
 	case cell.TypeDeleteColumn:
-		return p.column == m.column && p.timestamp <= m.timestamp
+		oldest, ok := k.oldest[m.column]
+		return ok && oldest <= m.timestamp
 	}
-	return p.column == m.column && p.timestamp == m.timestamp
+	return k.puts[put{m.column, m.timestamp}]
 }
 
 // find reads the row with the prefix from an iterator that stands on its first
@@ -98,6 +129,7 @@ func (m *marker) hides(p put) bool {
 func (g *garbage) find(it *pebbledb.Iterator, prefix, from []byte, limit int) (more bool, next []byte, err error) {
 	g.keys, g.columnMarkers, g.familyMarkers = g.keys[:0], g.columnMarkers[:0], g.familyMarkers[:0]
 	g.beginRow()
+	g.partial = from != nil
 	for ; it.Valid() && bytes.HasPrefix(it.Key(), prefix); it.Next() {
 		k, err := parseCellKey(it.Key(), len(prefix))
 		if err != nil {
@@ -249,11 +281,16 @@ func (g *garbage) expired(timestamp int64) bool {
 	return ttl < cell.Forever && timestamp < g.now-int64(ttl)*1000
 }
 
-// dropIdle lets the markers go that mask nothing which stays.
+// dropIdle lets the markers go that mask nothing which stays. What a run knows
+// that began at a column is not enough to judge markers of the family.
 func (g *garbage) dropIdle() {
+	if len(g.idle) == 0 {
+		return
+	}
+	kept := newKeptPuts(g.kept)
 	for i := range g.idle {
 		m := &g.idle[i]
-		if !slices.ContainsFunc(g.kept, m.hides) {
+		if !kept.masked(m) && !(g.partial && m.typ.IsFamilyMarker()) {
 			g.keys = append(g.keys, m.key)
 		}
 	}

@@ -25,9 +25,10 @@ import (
 // time; above all of it, writers are slowed (slowdown).
 type janitor struct {
 	s *Store
-	// done are the files that were gone through, and when to go again because
-	// something in them expires (ms; 0: not again).
-	done map[uint64]int64
+	// done are the parts of files that were gone through, and when to go again
+	// because something in them expires or could not be read (ms; 0: not
+	// again).
+	done map[part]int64
 	// share of the time that it may work, in (0,1].
 	share float64
 
@@ -47,11 +48,13 @@ const (
 	slowAbove  = 1.0
 	// slowFrom is the least garbage, in bytes, that slows writers.
 	slowFrom = 64 << 20
+	// retryAfter is when, in ms, a part that could not be read is tried again.
+	retryAfter = 10 * 60_000
 	// slowest is the longest that one batch is held up.
 	slowest = 50 * time.Millisecond
 )
 
-func newJanitor(s *Store) *janitor { return &janitor{s: s, done: map[uint64]int64{}} }
+func newJanitor(s *Store) *janitor { return &janitor{s: s, done: map[part]int64{}} }
 
 // Garbage is the ratio of garbage to live data that the last survey found.
 func (j *janitor) Garbage() float64 { return math.Float64frombits(j.ratio.Load()) }
@@ -72,10 +75,15 @@ func (j *janitor) run(ctx context.Context) {
 	}
 }
 
-// job is the part of one family in one file.
+// part is what one file has of one family.
+type part struct {
+	file   uint64
+	family familyKey
+}
+
+// job is a part that is worth a visit.
 type job struct {
-	file         uint64
-	key          familyKey
+	part
 	lower, upper []byte // of the file, both inclusive
 	waste        uint64 // bytes
 }
@@ -89,8 +97,14 @@ func (j *janitor) round(ctx context.Context) error {
 	}
 	j.rounds.Add(1)
 	for _, job := range jobs {
-		if err := j.visit(ctx, job); err != nil {
+		err := j.visit(ctx, job)
+		if ctx.Err() != nil || errors.Is(err, store.ErrClosed) {
 			return err
+		}
+		if err != nil {
+			// The others are not held up by what cannot be read here.
+			j.s.log.Error("collect garbage", "table", job.family.table, "file", job.file, "error", err)
+			j.done[job.part] = j.s.clock.now() + retryAfter
 		}
 	}
 	return nil
@@ -111,7 +125,6 @@ func (j *janitor) survey() ([]job, error) {
 			f := &files[i]
 			number := uint64(f.FileNum)
 			seen[number] = true
-			again, visited := j.done[number]
 			parts, err := parseGarbage([]byte(property(f)))
 			if err != nil {
 				continue // written by another version: nothing is known of it
@@ -119,6 +132,7 @@ func (j *janitor) survey() ([]job, error) {
 			total += f.Size
 			for _, g := range parts {
 				job := jobOf(f, g, parts)
+				again, visited := j.done[job.part]
 				if visited {
 					if again > 0 && again < now {
 						jobs = append(jobs, job)
@@ -132,9 +146,9 @@ func (j *janitor) survey() ([]job, error) {
 			}
 		}
 	}
-	for number := range j.done {
-		if !seen[number] {
-			delete(j.done, number)
+	for p := range j.done {
+		if !seen[p.file] {
+			delete(j.done, p)
 		}
 	}
 	ratio := float64(waste) / max(float64(total-waste), 1)
@@ -173,7 +187,7 @@ func jobOf(f *pebbledb.SSTableInfo, g familyGarbage, all []familyGarbage) job {
 		cells += all[i].cells
 	}
 	return job{
-		file: uint64(f.FileNum), key: familyKey{g.table, g.family},
+		part:  part{uint64(f.FileNum), familyKey{g.table, g.family}},
 		lower: f.Smallest.UserKey, upper: f.Largest.UserKey,
 		waste: uint64(float64(f.Size) * float64(g.waste) / float64(max(cells, 1))),
 	}
@@ -186,13 +200,13 @@ func (j *janitor) visit(ctx context.Context, w job) error {
 		return err
 	}
 	defer s.gate.RUnlock()
-	f := s.familyByID(w.key.table, w.key.family)
-	t := s.catalog.byID(w.key.table)
+	f := s.familyByID(w.family.table, w.family.family)
+	t := s.catalog.byID(w.family.table)
 	if f == nil || t == nil {
-		j.done[w.file] = 0 // dropped meanwhile
+		j.done[w.part] = 0 // dropped meanwhile
 		return nil
 	}
-	lower, upper := familyBounds(w.key.table, w.key.family)
+	lower, upper := familyBounds(w.family.table, w.family.family)
 	if bytes.Compare(w.lower, lower) > 0 {
 		// The row that the file begins inside of is looked at whole.
 		lower = w.lower[:splitKey(w.lower)]
@@ -206,7 +220,7 @@ func (j *janitor) visit(ctx context.Context, w job) error {
 	if err != nil {
 		return err
 	}
-	j.done[w.file] = c.expiry
+	j.done[w.part] = c.expiry
 	return nil
 }
 

@@ -109,6 +109,16 @@ func (l *layout) family(name []byte) *family {
 	return nil
 }
 
+// byID finds a family by its id; nil: there is none any more.
+func (l *layout) byID(id uint16) *family {
+	for _, f := range l.families {
+		if f.id == id {
+			return f
+		}
+	}
+	return nil
+}
+
 // record gives the stored form of a table.
 func (l *layout) record(id uint32, enabled bool) tableRecord {
 	r := tableRecord{

@@ -50,7 +50,8 @@ func (w *writer) answered(m *cell.Mutation) (cells []cell.Cell, retried bool, er
 	if !counts(m) {
 		return nil, false, nil
 	}
-	for b := w.now / nonceBucket; b >= 0 && b >= (w.now-nonceLife)/nonceBucket; b-- {
+	// One bucket ahead, too: the clock may have been set back.
+	for b := w.now/nonceBucket + 1; b >= 0 && b >= (w.now-nonceLife)/nonceBucket; b-- {
 		v, closer, err := w.batch.Get(nonceKey(b, w.t.id, m.Nonce))
 		if errors.Is(err, pebbledb.ErrNotFound) {
 			continue
@@ -63,6 +64,7 @@ func (w *writer) answered(m *cell.Mutation) (cells []cell.Cell, retried bool, er
 			err = cerr
 		}
 		if err != nil || at >= w.now-nonceLife {
+			w.repeated = w.repeated || err == nil
 			return cells, err == nil, err
 		}
 	}

@@ -91,7 +91,7 @@ func cutRange(r cell.Range, cuts []cut, n int) []cell.Range {
 	for _, c := range cuts {
 		total += c.bytes
 	}
-	parts := make([]cell.Range, 0, n)
+	parts := make([]cell.Range, 0, min(n, len(cuts)+1))
 	rest := r
 	var sum uint64
 	for _, c := range cuts {

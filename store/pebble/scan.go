@@ -112,7 +112,7 @@ func (c *scanner) Next(ctx context.Context) (*cell.Result, error) {
 	}
 	defer c.t.mu.RUnlock()
 	res, err := c.next(ctx)
-	if err != nil && ctx.Err() == nil {
+	if err != nil && !(ctx.Err() != nil && errors.Is(err, ctx.Err())) {
 		return nil, c.finish(err)
 	}
 	return res, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -87,6 +88,10 @@ func (s *Store) open(ctx context.Context) error {
 		return fmt.Errorf("make the data folder: %w", err)
 	}
 	lock, err := pebbledb.LockDirectory(s.opts.Dir, s.fs)
+	var path *os.PathError
+	if errors.As(err, &path) {
+		return fmt.Errorf("make the lock file: %w", err)
+	}
 	if err != nil {
 		return fmt.Errorf("%w: the lock file %s is held (%v): stop that process or choose another folder",
 			store.ErrLocked, s.fs.PathJoin(s.opts.Dir, "LOCK"), err)

@@ -27,9 +27,10 @@ type familyWalk struct {
 	// walk is inside the row.
 	prefix []byte
 
-	moved bool // the iterator stands on a key that was not looked at yet
-	done  bool
-	marks masks
+	newestMark int64 // timestamp of the newest marker that was met; -1: none
+	moved      bool  // the iterator stands on a key that was not looked at yet
+	done       bool
+	marks      masks
 
 	inColumn bool
 	column   []byte // escaped
@@ -48,6 +49,7 @@ func (w *familyWalk) begin(it *pebbledb.Iterator, read *readPlan, plan *familyPl
 	w.it, w.read, w.plan = it, read, plan
 	w.prefix = append(w.prefix[:0], prefix...)
 	w.moved, w.done, w.err = true, false, nil
+	w.newestMark = -1
 	w.filterWalk.begin()
 	w.marks.beginRow()
 	w.inColumn, w.wanted, w.cells = false, 0, 0
@@ -238,7 +240,7 @@ func (w *familyWalk) give(k *cellKey, value []byte, ttl int64, tags []byte, into
 	if w.cells <= w.read.offset {
 		return false
 	}
-	if w.read.limit > 0 && w.cells > w.read.offset+w.read.limit {
+	if w.read.limit > 0 && w.cells-w.read.offset > w.read.limit {
 		w.done = true
 		return false
 	}
@@ -283,6 +285,7 @@ func (w *familyWalk) mark(k *cellKey) {
 		return
 	}
 	w.marks.add(k.typ, k.timestamp)
+	w.newestMark = max(w.newestMark, k.timestamp)
 }
 
 // lookRaw gives markers and puts alike; only puts count as versions. Once the

@@ -3,6 +3,7 @@ package pebble
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -60,8 +61,12 @@ func (s *Store) apply(ctx context.Context, w *writer, name string, batch []cell.
 	counters := w.reads && w.onlyCounters(batch)
 	w.open(s, w.reads && !counters)
 	if counters {
-		err = w.writeCounters(s, batch)
-	} else {
+		if err = w.writeCounters(s, batch); errors.Is(err, errMaskedCounter) {
+			err, counters = closeBatch(w.batch, nil), false
+			w.open(s, true)
+		}
+	}
+	if !counters {
 		w.writeAll(batch)
 	}
 	if err != nil {
@@ -112,20 +117,23 @@ type writer struct {
 	unmarked, newTTL []string
 	reads            bool // some mutation reads before it writes
 	sync             bool
+	repeated         bool // a mutation was answered from its first try
 	now              int64
 	failed           *store.BatchError
 	results          [][]cell.Cell
 	total            int
 
-	prefix   []byte // row prefix of prefixed
-	prefixed *family
-	tail     []byte
-	values   []newValue
-	old      cell.Result
-	counters []counter
-	column   []byte
-	columns  [1][]byte
-	onePlan  [1]familyPlan
+	prefix    []byte // row prefix of prefixed
+	prefixed  *family
+	tail      []byte
+	values    []newValue
+	old       cell.Result
+	counters  []counter
+	column    []byte
+	columns   [1][]byte
+	onePlan   [1]familyPlan
+	oldMark   int64 // newest marker met when w.old was read
+	oldMasked bool
 }
 
 type writerRow struct {
@@ -151,7 +159,7 @@ func (w *writer) begin(s *Store, t *table, batch []cell.Mutation) {
 	w.rows = slices.Grow(w.rows[:0], len(batch))
 	w.families, w.unmarked, w.newTTL = w.families[:0], w.unmarked[:0], w.newTTL[:0]
 	w.size, w.reads, w.sync = 0, false, false
-	w.failed, w.results, w.total = nil, nil, len(batch)
+	w.failed, w.results, w.total, w.repeated = nil, nil, len(batch), false
 	for i := range batch {
 		if batch[i].ReturnResults {
 			w.results = make([][]cell.Cell, len(batch))
@@ -334,10 +342,15 @@ func (w *writer) set(m *cell.Mutation, f *family, qualifier []byte, ts int64, ty
 // is durable.
 func (w *writer) commit(s *Store, unlock func()) error {
 	b := w.batch
-	if b.Empty() {
-		return b.Close()
-	}
 	var err error
+	if b.Empty() {
+		unlock()
+		if w.repeated && w.sync {
+			// The first try may be visible and not yet durable.
+			err = s.db.LogData(nil, pebbledb.Sync)
+		}
+		return storeError(closeBatch(b, err))
+	}
 	if w.sync {
 		err = s.db.ApplyNoSyncWait(b, pebbledb.Sync)
 		unlock()
