@@ -64,7 +64,7 @@ const libraries = `
 	github.com/spf13/pflag                    internal/cli
 	github.com/knadh/koanf                    internal/cli
 	go.yaml.in/yaml/v3                        internal/cli
-	github.com/dlclark/regexp2                server
+	github.com/dlclark/regexp2                server test/oracle
 	github.com/dustin/go-humanize             server internal/cli bench
 	github.com/guptarohit/asciigraph          bench internal/cli
 	github.com/schollz/progressbar/v3         bench internal/cli
