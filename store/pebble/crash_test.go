@@ -2,6 +2,7 @@ package pebble
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -340,5 +341,43 @@ func TestDropIsFinishedAtStart(t *testing.T) {
 	}
 	if got := describe(t, s); got != "" {
 		t.Errorf("tables: %q", got)
+	}
+}
+
+// A retry that is answered from its first try waits until that is durable.
+func TestRetryByNonceIsDurable(t *testing.T) {
+	fs := vfs.NewCrashableMem()
+	s := mustOpen(t, Options{Dir: "data", FS: fs})
+	mustCreate(t, s, "t", "f")
+	inc := func(d cell.Durability) cell.Mutation {
+		m := cell.NewMutation([]byte("r")).Increment([]byte("f"), []byte("n"), 5)
+		m.Nonce, m.Durability = cell.Nonce{Group: 1, Value: 1}, d
+		return *m
+	}
+	// The first try is visible and not durable, as one is that still waits.
+	mustApply(t, s, "t", inc(cell.SkipWAL))
+	mustApply(t, s, "t", inc(cell.SyncWAL))
+	crashed := mustOpen(t, Options{Dir: "data", FS: fs.CrashClone(vfs.CrashCloneCfg{})})
+	got, err := store.Increment(context.Background(), crashed, "t", []byte("r"), []byte("f"), []byte("n"), 0, cell.UseDefault)
+	if err != nil || got != 5 {
+		t.Errorf("after the crash the counter is %d, want 5: %v", got, err)
+	}
+}
+
+// Family ids are never given twice.
+func TestFamiliesRunOutOfIDs(t *testing.T) {
+	schema := cell.TableSchema{Name: "t"}
+	for i := range 65_536 {
+		schema.Families = append(schema.Families, cell.NewFamily(fmt.Sprintf("f%d", i)))
+	}
+	l := &layout{schema: schema}
+	var err error
+	for i := range schema.Families {
+		if err = l.add(schema.Families[i]); err != nil {
+			break
+		}
+	}
+	if !errors.Is(err, cell.ErrIllegalArgument) || l.lastFamily != 65_535 {
+		t.Errorf("the last id is %d, error %v", l.lastFamily, err)
 	}
 }
