@@ -8,16 +8,24 @@ import (
 	"testing"
 )
 
+// steps gives all steps of the scripts.
+func steps(t *testing.T) []step {
+	t.Helper()
+	var all []step
+	for _, script := range scripts(t) {
+		for _, sec := range script.sections {
+			all = append(all, sec.steps...)
+		}
+	}
+	return all
+}
+
 // commands gives all commands of the scripts.
 func commands(t *testing.T) []string {
 	t.Helper()
 	var all []string
-	for _, script := range scripts(t) {
-		for _, sec := range script.sections {
-			for _, st := range sec.steps {
-				all = append(all, st.command)
-			}
-		}
+	for _, st := range steps(t) {
+		all = append(all, st.command)
 	}
 	return all
 }
@@ -25,17 +33,23 @@ func commands(t *testing.T) []string {
 // A script that is not read, or a part of it, would be missed here.
 func TestHowMuchIsCompared(t *testing.T) {
 	got := map[string]int{}
-	for _, c := range commands(t) {
+	for _, st := range steps(t) {
+		c := st.command
 		verb, _, _ := strings.Cut(c, " ")
 		got[verb]++
+		if st.reason != "" {
+			got["otherwise"]++
+		} else if st.never || len(st.ours) > 0 {
+			t.Errorf("line %d: %s: no reason is given", st.line, c)
+		}
 		if strings.Contains(c, " filter ") || strings.Contains(c, " call ") || strings.Contains(c, " regex ") {
 			got["filter"]++
 		}
 	}
 	want := map[string]int{
-		"table": 58, "alter": 7, "flush": 4, "compact": 13,
-		"put": 378, "delete": 85, "increment": 24, "append": 14, "mutate": 20, "check": 105,
-		"get": 354, "scan": 2451, "filter": 2408,
+		"table": 59, "alter": 7, "flush": 4, "compact": 13,
+		"put": 384, "delete": 85, "increment": 24, "append": 14, "mutate": 20, "check": 105,
+		"get": 356, "scan": 2484, "filter": 2443, "otherwise": 83,
 	}
 	if !maps.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)

@@ -24,8 +24,8 @@ func TestFiltersKeepAndDrop(t *testing.T) {
 			})
 		}
 	}
-	if filters != 2215 {
-		t.Errorf("%d filters were judged, want 2215", filters)
+	if filters != 2249 {
+		t.Errorf("%d filters were judged, want 2249", filters)
 	}
 }
 
