@@ -37,8 +37,9 @@ func (s *Store) regionIDLocked() int64 {
 type stamp struct {
 	// nextPut is the least timestamp of a put: one above the last delete.
 	nextPut int64
-	// nextDelete is the least timestamp of a delete: that of the last put.
-	nextDelete int64
+	// lastPut is the least timestamp of a delete, and of a put: that of the
+	// last put, which may be ahead of the clock when it was an increment.
+	lastPut int64
 }
 
 // give chooses the timestamp of a mutation that puts, deletes, or does both at
@@ -47,11 +48,11 @@ func (s *stamp) give(now int64, puts, deletes bool) int64 {
 	if puts {
 		now = max(now, s.nextPut)
 	}
-	if deletes {
-		now = max(now, s.nextDelete)
+	if puts || deletes {
+		now = max(now, s.lastPut)
 	}
 	return now
 }
 
-func (s *stamp) notePut(timestamp int64)    { s.nextDelete = max(s.nextDelete, timestamp) }
+func (s *stamp) notePut(timestamp int64)    { s.lastPut = max(s.lastPut, timestamp) }
 func (s *stamp) noteDelete(timestamp int64) { s.nextPut = max(s.nextPut, timestamp+1) }

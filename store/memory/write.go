@@ -217,7 +217,7 @@ func (p *plan) readModifyWrite(e *cell.Edit) error {
 	}
 	// A cell above one that its writer dated ahead of the clock is not
 	// remembered: it must not take the whole row along.
-	if old == nil || old.Timestamp <= max(p.given, p.stamp.nextDelete) {
+	if old == nil || old.Timestamp <= max(p.given, p.stamp.lastPut) {
 		p.stamp.notePut(c.Timestamp)
 	}
 	p.results = append(p.results, c)

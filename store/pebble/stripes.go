@@ -24,8 +24,10 @@ type stripe struct {
 }
 
 // timestamp gives the server's time to one mutation. A put gets
-// max(now, last delete + 1): it is not lost under a delete of the same
-// millisecond. A delete gets max(now, last put): it hides every put before it.
+// max(now, last delete + 1, last put): it is not lost under a delete of the same
+// millisecond, nor behind an increment, whose cells run ahead of the clock where
+// there are many in one millisecond. A delete gets max(now, last put): it hides
+// every put before it.
 // What is remembered counts only while it is near: after a clock that stepped
 // back a minute and more, the row follows the clock.
 func (s *stripe) timestamp(now int64, put, del bool) int64 {
@@ -35,10 +37,8 @@ func (s *stripe) timestamp(now int64, put, del bool) int64 {
 			ts = d + 1
 		}
 	}
-	if del {
-		if p := s.lastPut.Load(); p > ts && p-now <= maxStandstill {
-			ts = p
-		}
+	if p := s.lastPut.Load(); p > ts && p-now <= maxStandstill {
+		ts = p
 	}
 	if put {
 		remember(&s.lastPut, ts, now)
