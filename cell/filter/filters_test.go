@@ -152,6 +152,9 @@ func rowCases() []smallCase {
 		keeps(MultiRowRange{[]cell.Range{{Start: b("r2"), Stop: b("r3")}, {Start: b("s")}}}, `r2/a:a@5=v2 r2/a:a@4=v1 r2/a:ab@5= r2/b:b@5=x s1/a:a@9=\x00\x00\x00\x00\x00\x00\x00\x07 s1/a:zz@9=Abc`),
 		keeps(MultiRowRange{[]cell.Range{{Start: b("r1"), Stop: b("r2"), StartExclusive: true, StopInclusive: true}}}, `r2/a:a@5=v2 r2/a:a@4=v1 r2/a:ab@5= r2/b:b@5=x`),
 		keeps(MultiRowRange{[]cell.Range{{Stop: b("r1"), StopInclusive: true}, {Start: b("r3"), Stop: b("r3"), StopInclusive: true}}}, `r1/a:a@1=v1 r1/a:b@2=v2 r1/a:c@3=v3 r1/b:a@1=w1 r3/a:b@1=10 r3/b:a@1=w1`),
+		keeps(MultiRowRange{[]cell.Range{{Start: b("r2"), Stop: b("r3"), StartExclusive: true}, {Start: b("r1"), Stop: b("r2"), StopInclusive: true}}}, `r1/a:a@1=v1 r1/a:b@2=v2 r1/a:c@3=v3 r1/b:a@1=w1 r2/a:a@5=v2 r2/a:a@4=v1 r2/a:ab@5= r2/b:b@5=x`),
+		keeps(MultiRowRange{[]cell.Range{{Start: b("r1"), Stop: b("r2")}, {Start: b("r2"), Stop: b("r3"), StartExclusive: true}}}, `r1/a:a@1=v1 r1/a:b@2=v2 r1/a:c@3=v3 r1/b:a@1=w1`),
+		keeps(MultiRowRange{[]cell.Range{{Start: b("r1"), Stop: b("r2")}, {Start: b("r1"), Stop: b("r2"), StopInclusive: true}}}, `r1/a:a@1=v1 r1/a:b@2=v2 r1/a:c@3=v3 r1/b:a@1=w1 r2/a:a@5=v2 r2/a:a@4=v1 r2/a:ab@5= r2/b:b@5=x`),
 		keeps(FuzzyRow{[]FuzzyKey{{b("?1"), []byte{1, 0}}}}, `r1/a:a@1=v1 r1/a:b@2=v2 r1/a:c@3=v3 r1/b:a@1=w1 s1/a:a@9=\x00\x00\x00\x00\x00\x00\x00\x07 s1/a:zz@9=Abc`),
 		keeps(FuzzyRow{[]FuzzyKey{{b("r2"), []byte{0, 0}}, {b("s?"), []byte{0, 1}}}}, `r2/a:a@5=v2 r2/a:a@4=v1 r2/a:ab@5= r2/b:b@5=x s1/a:a@9=\x00\x00\x00\x00\x00\x00\x00\x07 s1/a:zz@9=Abc`),
 		keeps(FuzzyRow{[]FuzzyKey{{b("r1x"), []byte{0, 0, 0}}}}, `r1/a:a@1=v1 r1/a:b@2=v2 r1/a:c@3=v3 r1/b:a@1=w1`),
@@ -274,6 +277,9 @@ func listCases() []smallCase {
 		keeps(SkipRow{SingleColumnValue{Family: b("a"), Qualifier: b("a"), Op: cell.Equal, Comparator: binaryOf("v1"), FilterIfMissing: true}}, `r1/a:a@1=v1 r1/a:b@2=v2 r1/a:c@3=v3 r1/b:a@1=w1 r3/a:b@1=10 r3/b:a@1=w1`),
 		keeps(WhileMatch{Row{cell.NotEqual, binaryOf("r3")}}, `r1/a:a@1=v1 r1/a:b@2=v2 r1/a:c@3=v3 r1/b:a@1=w1 r2/a:a@5=v2 r2/a:a@4=v1 r2/a:ab@5= r2/b:b@5=x`),
 		keeps(WhileMatch{Value{cell.NotEqual, binaryOf("v3")}}, `r1/a:a@1=v1 r1/a:b@2=v2`),
+		keeps(All(WhileMatch{Value{cell.NotEqual, binaryOf("w1")}}, Row{cell.NotEqual, binaryOf("r1")}), ``),
+		keeps(All(Row{cell.NotEqual, binaryOf("r1")}, WhileMatch{Value{cell.NotEqual, binaryOf("w1")}}), `r2/a:a@5=v2 r2/a:a@4=v1 r2/a:ab@5= r2/b:b@5=x r3/a:b@1=10`),
+		keeps(All(ColumnPrefix{b("z")}, Page{1}), `s1/a:zz@9=Abc`),
 		keeps(WhileMatch{Prefix{b("r1")}}, `r1/a:a@1=v1 r1/a:b@2=v2 r1/a:c@3=v3 r1/b:a@1=w1`),
 		keeps(WhileMatch{Page{2}}, `r1/a:a@1=v1 r1/a:b@2=v2 r1/a:c@3=v3 r1/b:a@1=w1 r2/a:a@5=v2 r2/a:a@4=v1 r2/a:ab@5= r2/b:b@5=x`),
 	}
@@ -290,6 +296,7 @@ func scanCases() []smallCase {
 		{scan{reversed: true, versions: 2, filter: Prefix{b("r2")}}, `r2/a:a@5=v2 r2/a:a@4=v1 r2/a:ab@5= r2/b:b@5=x`},
 		{scan{reversed: true, versions: 2, filter: InclusiveStop{b("r3")}}, `s1/a:a@9=\x00\x00\x00\x00\x00\x00\x00\x07 s1/a:zz@9=Abc r3/a:b@1=10 r3/b:a@1=w1`},
 		{scan{reversed: true, versions: 2, filter: MultiRowRange{[]cell.Range{{Start: b("r1"), Stop: b("r2")}, {Start: b("r3"), Stop: b("r9")}}}}, `r3/a:b@1=10 r3/b:a@1=w1 r1/a:a@1=v1 r1/a:b@2=v2 r1/a:c@3=v3 r1/b:a@1=w1`},
+		{scan{reversed: true, versions: 2, filter: MultiRowRange{[]cell.Range{{Start: b("r1"), Stop: b("r2"), StartExclusive: true, StopInclusive: true}, {Start: b("r3"), Stop: b("r9"), StartExclusive: true}}}}, `r2/a:a@5=v2 r2/a:a@4=v1 r2/a:ab@5= r2/b:b@5=x`},
 		{scan{reversed: true, versions: 2, filter: WhileMatch{Prefix{b("r2")}}}, ``},
 		{scan{reversed: true, versions: 2, filter: All(Page{2}, ColumnRange{Min: b("b")})}, `s1/a:zz@9=Abc r3/a:b@1=10`},
 	}

@@ -77,7 +77,7 @@ var texts = []string{
 	`(PageFilter(1) OR PageFilter(2) AND PageFilter(3))`, `((PageFilter(1) OR PageFilter(2) AND PageFilter(3)))`, `(PageFilter(1) AND SKIP PageFilter(2))`, `(PageFilter(1) AND PageFilter(2) OR PageFilter(3))`, `PageFilter(0) AND (PageFilter(1) OR PageFilter(2) AND PageFilter(3))`,
 	`SKIP PageFilter(1)`, `WHILE PageFilter(1)`, `SKIP(PageFilter(1))`, `SKIPPageFilter(1)`, `skip PageFilter(1)`, `SKIP SKIP PageFilter(1)`, `SKIP WHILE PageFilter(1)`, `WHILE SKIP PageFilter(1)`, `(SKIP PageFilter(1))`, `SKIP PageFilter(1) AND PageFilter(2)`, `SKIP (PageFilter(1) AND PageFilter(2))`, `PageFilter(1) AND SKIP PageFilter(2)`, `PageFilter(1) OR WHILE PageFilter(2) AND PageFilter(3)`, `(SKIP PageFilter(1) AND PageFilter(2))`, `SKIP WHILE PageFilter(1) OR PageFilter(2)`, "SKIP\tPageFilter(1)", "\tSKIP PageFilter(1)", ` SKIP PageFilter(1)`,
 	// What stands alone or in a strange order.
-	`AND`, `OR PageFilter(1)`, ` OR PageFilter(1)`, `PageFilter(1) AND`, `PageFilter(1) AND `, `PageFilter(1) OR `, `SKIP`, `SKIP `, `WHILE (`, `PageFilter(1) PageFilter(2)`, `PageFilter(1) PageFilter(2) AND `, `PageFilter(1) SKIP `, `PageFilter(1) SKIP AND PageFilter(2)`, `PageFilter(1) AND AND PageFilter(2)`, `PageFilter(1) AND OR PageFilter(2)`, `PageFilter(1) AND (`, `(PageFilter(1)`, `((PageFilter(1) AND PageFilter(2)`, `(PageFilter(1) AND PageFilter(2`, `PageFilter(1))`, `PageFilter(1) AND )`, `() PageFilter(1)`, `PageFilter(1) ()`, `PageFilter(1) AND () PageFilter(2)`, `PageFilter(1),PageFilter(2)`, `PageFilter(1)PageFilter(2)`, "PageFilter(1)\nAND PageFilter(2)", "PageFilter(1)\n", "\nPageFilter(1)",
+	`(AND PageFilter(1))`, `PageFilter(1) AND(OR PageFilter(1))`, `AND`, `OR PageFilter(1)`, ` OR PageFilter(1)`, `PageFilter(1) AND`, `PageFilter(1) AND `, `PageFilter(1) OR `, `SKIP`, `SKIP `, `WHILE (`, `PageFilter(1) PageFilter(2)`, `PageFilter(1) PageFilter(2) AND `, `PageFilter(1) SKIP `, `PageFilter(1) SKIP AND PageFilter(2)`, `PageFilter(1) AND AND PageFilter(2)`, `PageFilter(1) AND OR PageFilter(2)`, `PageFilter(1) AND (`, `(PageFilter(1)`, `((PageFilter(1) AND PageFilter(2)`, `(PageFilter(1) AND PageFilter(2`, `PageFilter(1))`, `PageFilter(1) AND )`, `() PageFilter(1)`, `PageFilter(1) ()`, `PageFilter(1) AND () PageFilter(2)`, `PageFilter(1),PageFilter(2)`, `PageFilter(1)PageFilter(2)`, "PageFilter(1)\nAND PageFilter(2)", "PageFilter(1)\n", "\nPageFilter(1)",
 }
 
 var update = flag.Bool("update", false, "rewrite what Cellar answers in testdata")
@@ -207,6 +207,7 @@ func TestParseIsBounded(t *testing.T) {
 		{"a longer one", "PrefixFilter('" + strings.Repeat("a", MaxText-15) + "')", false},
 		{"deep", strings.Repeat("SKIP ", MaxDepth-1) + "PageFilter(1)", true},
 		{"deeper", strings.Repeat("SKIP ", MaxDepth) + "PageFilter(1)", false},
+		{"deep at the left", strings.Repeat("SKIP ", MaxDepth-1) + "PageFilter(1) OR PageFilter(2)", false},
 		{"wide", strings.Repeat("PageFilter(1) OR ", MaxFilters-2) + "PageFilter(1)", true},
 		{"wider", strings.Repeat("PageFilter(1) OR ", MaxFilters-1) + "PageFilter(1)", false},
 		{"many parentheses", strings.Repeat("(", MaxText/2-20) + "PageFilter(1)" + strings.Repeat(")", MaxText/2-20), true},
@@ -222,8 +223,8 @@ func TestParseIsBounded(t *testing.T) {
 			}
 		}
 	}
-	if len(cases) != 7 {
-		t.Errorf("%d cases, want 7", len(cases))
+	if len(cases) != 8 {
+		t.Errorf("%d cases, want 8", len(cases))
 	}
 }
 

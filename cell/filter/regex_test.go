@@ -14,7 +14,7 @@ import (
 // regexTexts are what the patterns are tried on.
 var regexTexts = []string{
 	"", "a", "b", "ab", "abc", "aab", "abab", "A", "aB", "ABC", "row-0012", "row_12", "foo.bar", "a b", "a-b", "a1_b2", "123", "zz9", "  ", "\t",
-	"\n", "a\n", "a\r\n", "\r\n", "a\r", "\ra\n", "a\nb", "a\r\nb", "a\n\n", "b\na", "a\n\rb", "\r\r\n", "\v", "a|b", "[a]", "\\", "$", "^",
+	"\n", "a\n", "a\r\n", "\r\n", "a\r", "\ra\n", "a\nb", "a\r\nb", "a\n\n", "b\na", "a\n\rb", "\r\r\n", "\v", "a|b", "[a]", "\\", "$", "^", "\\Qa", "+x-",
 	"\x00\x01\x02", "\xff\xfe", "\xe9", "\xc9t\xe9", "a\xe9b", "a\x85", "x\xb5", "\xa0", "\xe2\x82", "a\xe2\x82b", "\xc0\x80", "\xed\xa0\x80",
 	"é", "日本", "\u017f", "k\u212a", "a\u2028", "\U0001F600", "aaaa", "tag=1,host=web01",
 }
@@ -27,7 +27,7 @@ var regexPatterns = []RegexString{
 	Regex("[a-c]"), Regex("^[^a]"), Regex("[^a-z]"), Regex("[a-z&&[^b]]"), Regex("^[a-c[0-9]]+$"), Regex("[]a]"), Regex("[a-]b"), Regex("[\\w&&[^\\d]]\\d"), Regex("[^^]"), Regex("^[\\^$]$"),
 	Regex("\\d"), Regex("^\\D+$"), Regex("\\w\\W\\w"), Regex("^\\s+$"), Regex("\\S\\s\\S"), Regex("\\h"), Regex("\\v"), Regex("^\\H+$"), Regex("\\R"), Regex("^\\V*$"),
 	Regex("\\x61"), Regex("\\x{e9}"), Regex("\\u00e9"), Regex("\\0141"), Regex("\\t"), Regex("\\e|\\a|\\f|\\v"), Regex("\\cJ"), Regex("\\\\"), Regex("\\.\\w"), Regex("\\-"), Regex("\\["), Regex("}|\\|"),
-	Regex("\\Qa|b\\E"), Regex("\\Q[a"), Regex("^\\Q\\E$"), Regex("[\\Q^-\\E]"),
+	Regex("\\\\Qa"), Regex("^[a-[x]]$"), Regex("^[+-[x]]+$"), Regex("\\Qa|b\\E"), Regex("\\Q[a"), Regex("^\\Q\\E$"), Regex("[\\Q^-\\E]"),
 	// Properties.
 	Regex("\\p{Lower}\\p{Upper}"), Regex("^\\p{Alpha}+$"), Regex("\\p{Punct}"), Regex("\\p{L}\\P{L}"), Regex("^\\P{ASCII}"), Regex("\\p{Lu}"), Regex("\\pN"), Regex("\\p{IsLatin}\\p{javaDigit}"), Regex("\\p{InLatin-1Supplement}"), Regex("\\p{javaWhitespace}"), Regex("\\p{sc=Latin}\\p{gc=Nd}"), Regex("\\p{IsAlphabetic}\\p{IsPunctuation}"), Regex("[\\p{L}&&[^a-z]]"), Regex("^\\p{Cntrl}+$"), Regex("\\p{XDigit}{4}"), Regex("\\p{javaUpperCase}\\p{javaLowerCase}"),
 	// Places.

@@ -71,9 +71,6 @@ func (w *Walker) Row(cells []cell.Cell) (kept []cell.Cell, err error) {
 
 // dropsRow asks the filter about the whole row.
 func (w *Walker) dropsRow(kept *[]cell.Cell) bool {
-	if len(*kept) == 0 {
-		return true
-	}
 	if w.filter.HasFilterRow() {
 		*kept = w.filter.FilterRowCells(*kept)
 	}
