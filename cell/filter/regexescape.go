@@ -3,6 +3,7 @@ package filter
 import (
 	"fmt"
 	"unicode"
+	"unicode/utf16"
 )
 
 // escape reads what begins with a backslash, outside a class.
@@ -290,26 +291,50 @@ func hexDigit(c rune) rune {
 	return -1
 }
 
-// hexadecimal reads the digits of \xhh, \x{h...} and \uhhhh.
+// hexadecimal reads the digits of \xhh, \x{h...} and \uhhhh. Two \u that are a
+// pair of surrogates are one character.
 func (p *reParser) hexadecimal(kind rune) (charset, rune, error) {
-	if c, _ := p.look(0); kind == 'x' && c == '{' {
+	if kind == 'u' {
+		value, err := p.hexDigits(kind, 4)
+		if begin := p.pos; err == nil && utf16.IsSurrogate(value) && p.takeEscape('u') {
+			low, err := p.hexDigits(kind, 4)
+			if c := utf16.DecodeRune(value, low); err == nil && c != unicode.ReplacementChar {
+				return nil, c, nil
+			}
+			p.pos = begin
+		}
+		return nil, value, err
+	}
+	if c, _ := p.look(0); c == '{' {
 		return p.braced()
 	}
-	n := 2
-	if kind == 'u' {
-		n = 4
+	value, err := p.hexDigits(kind, 2)
+	return nil, value, err
+}
+
+// takeEscape consumes a backslash and the character behind it.
+func (p *reParser) takeEscape(c rune) bool {
+	backslash, quoted := p.look(0)
+	next, _ := p.look(1)
+	if backslash != '\\' || quoted || next != c {
+		return false
 	}
+	p.pos += 2
+	return true
+}
+
+func (p *reParser) hexDigits(kind rune, n int) (rune, error) {
 	value := rune(0)
 	for range n {
 		c, quoted := p.look(0)
 		d := hexDigit(c)
 		if d < 0 || quoted {
-			return nil, 0, p.fail(`illegal \%c escape sequence`, kind)
+			return 0, p.fail(`illegal \%c escape sequence`, kind)
 		}
 		value = value<<4 | d
 		p.pos++
 	}
-	return nil, value, nil
+	return value, nil
 }
 
 func (p *reParser) braced() (charset, rune, error) {
