@@ -356,6 +356,9 @@ func filterNextFamily(e *env) {
 	e.equal(e.get("r", through(filter.Family{Op: cell.NotEqual, Comparator: is("g")})), "f:a@1=1 f:c@1=2 h:a@1=5 h:b@1=6")
 	e.equal(e.get("r", through(singleColumn("g:b", "x"))), "")
 	e.equal(e.get("r", through(filter.ColumnPagination{Limit: 2, Offset: 3})), "g:c@1=4 h:a@1=5")
+	// What is left out of a family is not seen: not counted by others.
+	e.equal(e.get("r", through(filter.All(filter.ColumnPagination{Limit: 2}, filter.Family{Op: cell.Greater, Comparator: is("f")}))), "g:b@1=3")
+	e.equal(e.get("r", through(filter.All(filter.ColumnPagination{Limit: 3}, filter.Family{Op: cell.Equal, Comparator: is("h")}))), "h:a@1=5")
 }
 
 // When nothing that is left can pass, the rest of the row is left out in all

@@ -27,6 +27,7 @@ func filterSeekTests() []test {
 		{"to_timestamps_does_not_uncover", seekTimestamps},
 		{"to_timestamps_does_not_count_anew", seekTimestampsVersions},
 		{"what_lies_before_is_not_offered", seekUnseen},
+		{"rows_before_are_not_met", seekUnmet},
 	}
 }
 
@@ -338,4 +339,24 @@ func seekUnseen(e *env) {
 		e.put("s", "f:q", ts+2, "b")
 	}
 	e.equal(e.get("s", versions(9), through(filter.All(two, filter.Timestamps{Timestamps: []int64{1}, CanHint: true}))), "f:q@1=a")
+}
+
+// A row that lies before a hint is left out, though the filter would keep it: a
+// row shorter than a fuzzy key is like it as far as it goes. The hint is of the
+// family whose cell led to it.
+func seekUnmet(e *env) {
+	e.usual()
+	fuzzy := filter.FuzzyRow{Keys: []filter.FuzzyKey{{Key: []byte("?1"), Mask: []byte{1, 0}}}}
+	e.rows("b", "b1", "b2", "c", "c1", "d")
+	e.equal(e.keys(cell.Scan{Read: cell.Read{Filter: fuzzy}}), "b b1 c1 d")
+	e.rows("a2")
+	e.equal(e.keys(cell.Scan{Read: cell.Read{Filter: fuzzy}}), "b1 c1 d")
+	e.script("flush")
+	e.equal(e.keys(cell.Scan{Read: cell.Read{Filter: fuzzy}}), "b1 c1 d")
+	e.put("b", "g:q", 1, "w")
+	e.put("c", "g:q", 1, "w")
+	e.equal(e.scan(cell.Scan{Read: cell.Read{Filter: fuzzy}}), "b: g:q@1=w | b1: f:q@1=v | c: g:q@1=w | c1: f:q@1=v | d: f:q@1=v")
+	// Going down, the rows above the next one that may be like it.
+	down := filter.MultiRowRange{Ranges: []cell.Range{{Start: []byte("b1"), Stop: []byte("c")}}}
+	e.equal(e.keys(cell.Scan{Reversed: true, Read: cell.Read{Filter: filter.All(down, filter.RandomRow{Chance: 2})}}), "b2 b1")
 }
