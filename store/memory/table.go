@@ -98,18 +98,24 @@ func (t *table) within(r cell.Range) []row {
 // merge adds cells to those of a row. Of two cells at one coordinate the later
 // one stays.
 func merge(old, added []cell.Cell) []cell.Cell {
-	merged := slices.Clone(old)
-	for i := range added {
-		c := &added[i]
-		at, found := slices.BinarySearchFunc(merged, c, func(m cell.Cell, c *cell.Cell) int { return cell.CompareInRow(&m, c) })
-		if found {
-			merged[at] = *c
-		} else {
-			merged = slices.Insert(merged, at, *c)
+	added = slices.Clone(added)
+	slices.SortStableFunc(added, compareInRow)
+	merged := make([]cell.Cell, 0, len(old)+len(added))
+	for i, c := range added {
+		if i+1 < len(added) && compareInRow(c, added[i+1]) == 0 {
+			continue
 		}
+		at, found := slices.BinarySearchFunc(old, c, compareInRow)
+		merged = append(append(merged, old[:at]...), c)
+		if found {
+			at++
+		}
+		old = old[at:]
 	}
-	return merged
+	return append(merged, old...)
 }
+
+func compareInRow(a, b cell.Cell) int { return cell.CompareInRow(&a, &b) }
 
 // ofFamily gives the part of a row's cells that is of one family: they stand
 // together.

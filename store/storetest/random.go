@@ -68,17 +68,13 @@ func runRandom(t *testing.T, seeds []uint64, steps int, open Opener, semantics b
 		return nil
 	})
 	t.Logf("%s", sum.tally)
-	if semantics && sum.reads >= enoughReads {
+	if semantics {
 		err = errors.Join(err, sum.tenths())
 	}
 	if err != nil {
 		t.Error(err)
 	}
 }
-
-// enoughReads is the number of reads from which on the histories' shares are
-// sure not to depend on chance.
-const enoughReads = 1000
 
 // Random applies a number of random operations to an engine and to package
 // memory: every answer must be the same, results, errors by what they match, and

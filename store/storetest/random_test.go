@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/cellardb/cellar/cell"
@@ -352,6 +353,40 @@ func TestSemanticHistoriesMeetWhatTheyShould(t *testing.T) {
 	} {
 		if n := strings.Count(text, strings.TrimPrefix(name, "(")); n < 5 {
 			t.Errorf("%d times %q", n, name)
+		}
+	}
+}
+
+// Of enough reads a tenth must have met each thing; the error names the one that
+// is missing.
+func TestTenths(t *testing.T) {
+	for _, c := range []struct {
+		met  tally
+		want string
+	}{
+		{tally{reads: 1000, markers: 100, edges: 100, ties: 100}, ""},
+		{tally{reads: 1000, markers: 99, edges: 100, ties: 100}, "markers"},
+		{tally{reads: 2000, markers: 200, edges: 199, ties: 200}, "edges of a time to live"},
+		{tally{reads: 1000, markers: 1000, edges: 1000}, "equal timestamps"},
+		{tally{reads: 999}, ""},
+	} {
+		err := c.met.tenths()
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: got %v, want %q", c.met, err, c.want)
+		}
+	}
+}
+
+// Every seed is run, whatever the number of processors.
+func TestRandomRunsEverySeed(t *testing.T) {
+	for _, n := range []int{1, 7} {
+		var opened atomic.Int64
+		RunRandom(t, Seeds(n), 10, func(t *testing.T, clock func() int64) store.Store {
+			opened.Add(1)
+			return openMemory(t, clock)
+		})
+		if got := opened.Load(); got != int64(n) {
+			t.Errorf("of %d seeds %d were run", n, got)
 		}
 	}
 }
