@@ -22,21 +22,26 @@
 //	FilterRowKey         true: the row is dropped; but see below
 //	for each cell that the read shows (time range, columns, deletes, TTL and
 //	the family's VERSIONS come before the filter):
-//	    FilterAllRemaining   true: the scan is over, after this row
+//	    FilterAllRemaining   true: nothing more is read of the family, ever
 //	    FilterCell           what to do with the cell and where to go on
 //	    the read's own number of versions is counted: a cell beyond it is
 //	    dropped, and the rest of its column with it
 //	    Transform            of a cell that is kept
 //	    the store's limit and offset are counted
+//	when a family of the row is through, but not by the store's limit:
+//	    FilterAllRemaining   true: nothing more is read of the family, ever
 //	FilterRowCells       if HasFilterRow
 //	FilterRow            if cells are left; true: the row is dropped
-//	Reset                before the next row
+//	Reset                after each row
+//	FilterAllRemaining   true: the scan is over
 //
 // NextCol, NextRow and hints are said to one family's cells: NextRow goes on
 // with the next family of the same row, and a hint to a later row holds for the
-// family whose cell led to it, while the others are read on.
+// family whose cell led to it, while the others are read on. Of the column with
+// the empty qualifier NextCol leaves out the cell only, unless the read names
+// columns of the family.
 //
 // Where FilterRowKey drops a row HBase still offers its cells to FilterCell, to
-// be moved by the answers, and keeps none. [Walk] does all of this on rows that
-// are in memory.
+// be moved by the answers, and keeps none. [Walker] does all of this on rows
+// that are in memory.
 package filter

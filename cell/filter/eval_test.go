@@ -237,6 +237,21 @@ func TestRandomRow(t *testing.T) {
 	}
 }
 
+// A row key that WhileMatch's filter drops ends the scan at once.
+func TestWhileMatchEndsAtTheRowKey(t *testing.T) {
+	e := evaluator(t, WhileMatch{Row{cell.NotEqual, binaryOf("b")}}, Options{})
+	for _, key := range []string{"a", "b"} {
+		drop, err := e.FilterRowKey(b(key))
+		if end := key == "b"; drop != end || err != nil || e.FilterAllRemaining() != end {
+			t.Errorf("row %s: %v %v, all remaining %v", key, drop, err, e.FilterAllRemaining())
+		}
+	}
+	e.Reset()
+	if drop, _ := e.FilterRowKey(b("c")); !drop || !e.FilterAllRemaining() {
+		t.Errorf("row c: %v, all remaining %v", drop, e.FilterAllRemaining())
+	}
+}
+
 // Masks come over the wire in three forms.
 func TestFuzzyMask(t *testing.T) {
 	cases := []struct {
@@ -284,6 +299,7 @@ func TestHints(t *testing.T) {
 		{Timestamps{[]int64{3, 7}, true}, false, "a/f:b@5", "column b@3"},
 		{MultiRowRange{[]cell.Range{{Start: b("c"), Stop: b("d")}, {Start: b("m"), Stop: b("n")}}}, false, "e/f:q@1", "row m"},
 		{MultiRowRange{[]cell.Range{{Start: b("c"), Stop: b("d")}, {Start: b("m"), Stop: b("n")}}}, true, "e/f:q@1", "row d"},
+		{MultiRowRange{[]cell.Range{{Start: b("c"), Stop: b("d"), StartExclusive: true}, {Start: b("a"), Stop: b("b")}}}, true, "c/f:q@1", "row b"},
 		{FuzzyRow{[]FuzzyKey{{b("??7"), []byte{1, 1, 0}}}}, false, "ab8/f:q@1", "row ac7"},
 		{FuzzyRow{[]FuzzyKey{{b("??7"), []byte{1, 1, 0}}}}, false, "a\xff8/f:q@1", "row b\x007"},
 		{FuzzyRow{[]FuzzyKey{{b("??7"), []byte{1, 1, 0}}}}, false, "\xff\xff8/f:q@1", "none"},
@@ -314,8 +330,8 @@ func TestHints(t *testing.T) {
 			t.Errorf("%s at %s: %q, want %q", c.filter, c.cell, hint, c.hint)
 		}
 	}
-	if len(cases) != 23 {
-		t.Errorf("%d cases, want 23", len(cases))
+	if len(cases) != 24 {
+		t.Errorf("%d cases, want 24", len(cases))
 	}
 }
 
