@@ -386,3 +386,26 @@ func TestDamagedFileIsMetAtLeisure(t *testing.T) {
 		}
 	})
 }
+
+// Increments of one millisecond run ahead of the clock, a millisecond each. A
+// put that comes after them is what is read, and a delete hides them all.
+func TestPutIsNotLostBehindIncrements(t *testing.T) {
+	ctx := context.Background()
+	s := mustOpen(t, Options{Dir: "data", FS: vfs.NewMem(), Clock: func() int64 { return 1_000_000 }})
+	mustCreate(t, s, "t", "f")
+	row, f, q := []byte("r"), []byte("f"), []byte("n")
+	for range 4 {
+		if _, err := store.Increment(ctx, s, "t", row, f, q, 1, cell.UseDefault); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mustApply(t, s, "t", *cell.NewMutation(row).Put(f, q, cell.Latest, []byte("put")))
+	var r cell.Result
+	if err := s.Get(ctx, "t", &cell.Get{Row: row}, &r); err != nil || len(r.Cells) != 1 || string(r.Cells[0].Value) != "put" {
+		t.Errorf("after the put the row has %v, %v", r.Cells, err)
+	}
+	mustApply(t, s, "t", *cell.NewMutation(row).DeleteColumn(f, q, cell.Latest))
+	if err := s.Get(ctx, "t", &cell.Get{Row: row}, &r); err != nil || len(r.Cells) != 0 {
+		t.Errorf("after the delete the row has %v, %v", r.Cells, err)
+	}
+}
