@@ -28,9 +28,7 @@ func (s *Store) change(ctx context.Context, do func(b *pebbledb.Batch) (done fun
 	if err == nil {
 		err = storeError(s.db.Apply(b, pebbledb.Sync))
 	}
-	if cerr := b.Close(); err == nil {
-		err = cerr
-	}
+	err = closeWith(b, err)
 	if err == nil && done != nil {
 		done()
 	}

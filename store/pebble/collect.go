@@ -57,7 +57,7 @@ func (c *collection) run(ctx context.Context, lower, upper []byte) error {
 			c.cells += len(g.keys)
 		}
 		if more {
-			beyond(it, prefix)
+			it.SeekGE(afterRow(prefix))
 		}
 		if len(c.rows) >= collectRows || c.cells >= collectCells {
 			if err := c.act(ctx); err != nil {
@@ -67,11 +67,6 @@ func (c *collection) run(ctx context.Context, lower, upper []byte) error {
 	}
 	c.expiry = g.expiry
 	return closeWith(it, c.act(ctx))
-}
-
-// beyond moves an iterator behind a row.
-func beyond(it *pebbledb.Iterator, prefix []byte) {
-	it.SeekGE(append(bytes.Clone(prefix[:len(prefix)-1]), escBeyond))
 }
 
 // act removes the garbage of the rows that were found.
@@ -124,17 +119,14 @@ func (c *collection) sweep(rows [][]byte, from []byte) (done int, next []byte, e
 		locks.add(s.rows.of(c.t.id, unescape(nil, rowOf(prefix))), true)
 	}
 	locks.lock()
-	last := rows[len(rows)-1]
-	it, err := s.db.NewIter(&pebbledb.IterOptions{
-		LowerBound: rows[0], UpperBound: append(bytes.Clone(last[:len(last)-1]), escBeyond),
-	})
+	it, err := s.db.NewIter(&pebbledb.IterOptions{LowerBound: rows[0], UpperBound: afterRow(rows[len(rows)-1])})
 	if err != nil {
 		return 0, nil, err
 	}
 	b := s.db.NewBatch()
 	done, next, err = c.fill(family, b, it, rows, from)
 	if err = closeWith(it, err); err != nil || b.Empty() {
-		return done, next, closeBatch(b, err)
+		return done, next, closeWith(b, err)
 	}
 	if c.judged != nil {
 		c.judged()
@@ -144,7 +136,7 @@ func (c *collection) sweep(rows [][]byte, from []byte) (done int, next []byte, e
 	err = s.db.Apply(b, pebbledb.NoSync)
 	unlock()
 	s.unsynced.Store(true)
-	return done, next, closeBatch(b, err)
+	return done, next, closeWith(b, err)
 }
 
 // fill decides again, and adds the deletes to the batch.

@@ -71,10 +71,7 @@ func readFile(fs vfs.FS, path string) ([]byte, error) {
 		return nil, openError(err)
 	}
 	data, err := io.ReadAll(f)
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
+	if err = closeWith(f, err); err != nil {
 		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
 	return data, nil
@@ -171,10 +168,7 @@ func checkRecords(fs vfs.FS, path string, format recordFormat) error {
 		return openError(err)
 	}
 	bad, sound, err := format.damaged(f)
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
+	if err = closeWith(f, err); err != nil {
 		return fmt.Errorf("read %s: %w", path, err)
 	}
 	if bad >= 0 {

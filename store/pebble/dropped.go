@@ -72,11 +72,11 @@ func (s *Store) DeleteRows(ctx context.Context, name string, r cell.Range) error
 			continue
 		}
 		if err := b.DeleteRange(lower, upper, nil); err != nil {
-			return closeBatch(b, err)
+			return closeWith(b, err)
 		}
 	}
 	if b.Empty() {
 		return b.Close()
 	}
-	return storeError(closeBatch(b, s.db.Apply(b, pebbledb.Sync)))
+	return storeError(closeWith(b, s.db.Apply(b, pebbledb.Sync)))
 }

@@ -37,10 +37,7 @@ func checkFormat(fs vfs.FS, dir string) error {
 		return fmt.Errorf("open the format file: %w", err)
 	}
 	data, err := io.ReadAll(io.LimitReader(f, 4096))
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
+	if err = closeWith(f, err); err != nil {
 		return fmt.Errorf("read the format file %s: %w", path, err)
 	}
 	var r formatRecord
@@ -79,10 +76,7 @@ func newFormat(fs vfs.FS, dir, path string) error {
 	if _, err = f.Write(append(data, '\n')); err == nil {
 		err = f.Sync()
 	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
+	if err = closeWith(f, err); err == nil {
 		err = fs.Rename(tmp, path)
 	}
 	if err == nil {
@@ -99,9 +93,5 @@ func syncDir(fs vfs.FS, dir string) error {
 	if err != nil {
 		return err
 	}
-	err = d.Sync()
-	if cerr := d.Close(); err == nil {
-		err = cerr
-	}
-	return err
+	return closeWith(d, d.Sync())
 }

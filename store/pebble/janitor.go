@@ -212,7 +212,7 @@ func (j *janitor) visit(ctx context.Context, w job) error {
 		lower = w.lower[:splitKey(w.lower)]
 	}
 	if bytes.Compare(w.upper, upper) < 0 {
-		upper = append(bytes.Clone(w.upper[:splitKey(w.upper)-1]), escBeyond)
+		upper = afterRow(w.upper[:splitKey(w.upper)])
 	}
 	c := collection{s: s, t: t, family: f, pause: j.pacer()}
 	err := c.run(ctx, lower, upper)

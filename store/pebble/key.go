@@ -157,6 +157,11 @@ func rowBounds(table uint32, family uint16, r cell.Range) (lower, upper []byte) 
 	return lower, upper
 }
 
+// afterRow gives the bound behind all cells of the row with a prefix.
+func afterRow(prefix []byte) []byte {
+	return append(bytes.Clone(prefix[:len(prefix)-1]), escBeyond)
+}
+
 // appendRowBound writes a bound before (or after) all cells of a row. It is a
 // key without a suffix, as range deletions and excises want it.
 func appendRowBound(dst, row []byte, after bool) []byte {

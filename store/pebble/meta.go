@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -203,8 +204,9 @@ func eachMeta(r pebbledb.Reader, kind byte, rest []byte, f func(rest, value []by
 	return it.Close()
 }
 
-func closeWith(it *pebbledb.Iterator, err error) error {
-	if cerr := it.Close(); err == nil {
+// closeWith closes c and gives the first error: err, or that of closing.
+func closeWith(c io.Closer, err error) error {
+	if cerr := c.Close(); err == nil {
 		err = cerr
 	}
 	return err

@@ -16,7 +16,6 @@ type readPlan struct {
 	now      int64 // ms; judges what has expired
 	// limit and offset of the cells of each family of a row
 	limit, offset int
-	skipCache     bool
 	filter        *filtering // nil: none
 }
 
@@ -46,7 +45,7 @@ func planRead(t *table, r *cell.Read, raw bool, now int64) (*readPlan, error) {
 			return nil, &store.FamilyError{Table: t.name, Family: bytes.Clone(r.Select[i].Family)}
 		}
 	}
-	p := &readPlan{raw: raw, now: now, limit: r.StoreLimit, offset: r.StoreOffset, skipCache: r.SkipCache}
+	p := &readPlan{raw: raw, now: now, limit: r.StoreLimit, offset: r.StoreOffset}
 	p.families = make([]familyPlan, 0, len(t.layout.families))
 	for _, f := range t.layout.families {
 		if sel, ok := r.Selected(f.name); ok {

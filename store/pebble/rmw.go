@@ -200,7 +200,7 @@ func (s *Store) checkAndMutate(ctx context.Context, w *writer, name string, chec
 	w.now = s.clock.now()
 	applied, err := w.checkedWrite(f, passes, check, m, refused)
 	if err != nil || !applied {
-		return false, nil, closeBatch(w.batch, err)
+		return false, nil, closeWith(w.batch, err)
 	}
 	return true, nil, w.commit(s, unlock)
 }
@@ -239,13 +239,6 @@ func (w *writer) holds(f *family, passes *filtering, check *cell.Check, row []by
 	w.old.Reset()
 	err = readRow(w.batch, w.t, plan, row, &w.old)
 	return len(w.old.Cells) > 0, err
-}
-
-func closeBatch(b interface{ Close() error }, err error) error {
-	if cerr := b.Close(); err == nil {
-		err = cerr
-	}
-	return err
 }
 
 // holds evaluates a check on the newest cell of its column: given value OP

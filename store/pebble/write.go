@@ -62,7 +62,7 @@ func (s *Store) apply(ctx context.Context, w *writer, name string, batch []cell.
 	w.open(s, w.reads && !counters)
 	if counters {
 		if err = w.writeCounters(s, batch); errors.Is(err, errMaskedCounter) {
-			err, counters = closeBatch(w.batch, nil), false
+			err, counters = closeWith(w.batch, nil), false
 			w.open(s, true)
 		}
 	}
@@ -70,7 +70,7 @@ func (s *Store) apply(ctx context.Context, w *writer, name string, batch []cell.
 		w.writeAll(batch)
 	}
 	if err != nil {
-		return nil, nil, closeBatch(w.batch, err)
+		return nil, nil, closeWith(w.batch, err)
 	}
 	if err := w.commit(s, unlock); err != nil {
 		return nil, nil, err
@@ -349,7 +349,7 @@ func (w *writer) commit(s *Store, unlock func()) error {
 			// The first try may be visible and not yet durable.
 			err = s.db.LogData(nil, pebbledb.Sync)
 		}
-		return storeError(closeBatch(b, err))
+		return storeError(closeWith(b, err))
 	}
 	if w.sync {
 		err = s.db.ApplyNoSyncWait(b, pebbledb.Sync)
@@ -362,10 +362,7 @@ func (w *writer) commit(s *Store, unlock func()) error {
 		s.unsynced.Store(true)
 		unlock()
 	}
-	if cerr := b.Close(); err == nil {
-		err = cerr
-	}
-	return storeError(err)
+	return storeError(closeWith(b, err))
 }
 
 // unraised names families of a table with bits that have to be set first.
