@@ -3,14 +3,11 @@ package pebble
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
-
-	pebbledb "github.com/cockroachdb/pebble/v2"
 
 	"github.com/cellardb/cellar/cell"
 	"github.com/cellardb/cellar/store"
@@ -28,6 +25,7 @@ type table struct {
 	layout   *layout
 	regions  []store.Region
 	scanners atomic.Int64 // open ones, for the metric
+	heat     *heat
 }
 
 // catalog is the names of a store. Lookups share mu; the changes are made under
@@ -84,7 +82,7 @@ func (t *table) usable() error {
 }
 
 // loadCatalog reads all names, and makes those of a new store.
-func loadCatalog(db *pebbledb.DB) (*catalog, error) {
+func loadCatalog(db iterators) (*catalog, error) {
 	c := &catalog{tables: map[string]*table{}, namespaces: map[string]store.Namespace{}, lastID: firstTableID - 1}
 	if err := c.loadLastID(db); err != nil {
 		return nil, err
@@ -109,7 +107,7 @@ func loadCatalog(db *pebbledb.DB) (*catalog, error) {
 		if err != nil {
 			return fmt.Errorf("%w: table %q: %v", store.ErrCorrupt, name, err)
 		}
-		c.tables[string(name)] = &table{id: r.ID, name: string(name), enabled: r.Enabled, layout: l}
+		c.tables[string(name)] = &table{id: r.ID, name: string(name), enabled: r.Enabled, layout: l, heat: new(heat)}
 		return nil
 	})
 	if err != nil {
@@ -131,23 +129,17 @@ func loadCatalog(db *pebbledb.DB) (*catalog, error) {
 	return c, nil
 }
 
-func (c *catalog) loadLastID(db *pebbledb.DB) error {
-	v, closer, err := db.Get(metaKey(metaLastID))
-	if errors.Is(err, pebbledb.ErrNotFound) {
+func (c *catalog) loadLastID(db iterators) error {
+	return eachMeta(db, metaLastID, nil, func(rest, v []byte) error {
+		if len(rest) != 0 || len(v) != 4 {
+			return fmt.Errorf("%w: the last table id has %d bytes", store.ErrCorrupt, len(v))
+		}
+		c.lastID = binary.BigEndian.Uint32(v)
 		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer closer.Close()
-	if len(v) != 4 {
-		return fmt.Errorf("%w: the last table id has %d bytes", store.ErrCorrupt, len(v))
-	}
-	c.lastID = binary.BigEndian.Uint32(v)
-	return nil
+	})
 }
 
-func loadRegions(db *pebbledb.DB, id uint32, name string) ([]store.Region, error) {
+func loadRegions(db iterators, id uint32, name string) ([]store.Region, error) {
 	var regions []store.Region
 	err := eachMeta(db, metaRegion, u32(id), func(start, value []byte) error {
 		var r regionRecord

@@ -186,7 +186,7 @@ func setJSON(b *pebbledb.Batch, key []byte, v any) error {
 
 // eachMeta calls f for all meta keys of a kind that begin with rest, in order;
 // f gets what follows in the key.
-func eachMeta(r pebbledb.Reader, kind byte, rest []byte, f func(rest, value []byte) error) error {
+func eachMeta(r iterators, kind byte, rest []byte, f func(rest, value []byte) error) error {
 	prefix := metaKey(kind, rest)
 	it, err := r.NewIter(&pebbledb.IterOptions{LowerBound: prefix, UpperBound: cell.AfterPrefix(prefix)})
 	if err != nil {
