@@ -33,6 +33,9 @@ type Running struct {
 	Engine string `json:"engine"`
 	// Addresses by the names of the doors: "thrift1", "http".
 	Addresses map[string]string `json:"addresses"`
+	// Tool is the command that has the folder in place of a server, as
+	// "import"; it has no addresses.
+	Tool string `json:"tool,omitempty"`
 }
 
 // Errors of a data folder.
@@ -44,7 +47,7 @@ var (
 	ErrRunning = errors.New("a server is running already")
 )
 
-// RunningError names the server that has the data folder. It matches
+// RunningError names the server, or the command, that has the data folder. It matches
 // ErrRunning.
 type RunningError struct {
 	Data string
@@ -56,6 +59,10 @@ type RunningError struct {
 func (e *RunningError) Error() string {
 	if e.Server == nil {
 		return fmt.Sprintf("%s is in use by another server, which is starting", e.Data)
+	}
+	if e.Server.Tool != "" {
+		return fmt.Sprintf("%s is in use by cellar %s with process id %d, started %s",
+			e.Data, e.Server.Tool, e.Server.PID, e.Server.Started.Format(time.DateTime))
 	}
 	return fmt.Sprintf("%s is in use by the server with process id %d, started %s, which listens on %s",
 		e.Data, e.Server.PID, e.Server.Started.Format(time.DateTime), e.Server.AddressList())

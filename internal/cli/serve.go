@@ -136,6 +136,8 @@ func signalContexts(ctx context.Context) (stop, abort context.Context, release f
 func explainStart(err error) error {
 	var running *server.RunningError
 	switch {
+	case errors.As(err, &running) && running.Server != nil && running.Server.Tool != "":
+		return withHint(err, "wait until it is done, or give this one another folder with --data")
 	case errors.As(err, &running):
 		return withHint(err, "stop it with cellar stop --data %s, or give this one another folder with --data", running.Data)
 	case errors.Is(err, store.ErrLocked):

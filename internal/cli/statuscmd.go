@@ -68,6 +68,8 @@ func (a *app) findRunning(c *cobra.Command) (*server.Running, error) {
 		return nil, withHint(err, "start one with cellar serve --data %s", e.config.Data)
 	case errors.Is(err, server.ErrRunning):
 		return nil, withHint(err, "try again in a moment")
+	case err == nil && r.Tool != "":
+		return nil, withHint(&server.RunningError{Data: r.Data, Server: r}, "try again when it is done")
 	}
 	return r, err
 }
