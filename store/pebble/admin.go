@@ -60,7 +60,7 @@ func (s *Store) CreateTable(ctx context.Context, schema cell.TableSchema, splits
 			}
 		}
 		l.seal()
-		t := &table{name: schema.Name, enabled: true, layout: l}
+		t := &table{name: schema.Name, enabled: true, layout: l, heat: new(heat)}
 		return s.putNewTable(b, t, store.CutRegions(schema.Name, splits, s.catalog.newRegionID(l.created)))
 	})
 }
@@ -301,7 +301,7 @@ func (s *Store) TruncateTable(ctx context.Context, name string, keepSplits bool)
 			}
 		}
 		l.seal()
-		t := &table{name: old.name, enabled: true, layout: l}
+		t := &table{name: old.name, enabled: true, layout: l, heat: new(heat)}
 		done, err := s.putNewTable(b, t, store.CutRegions(old.name, splits, s.catalog.newRegionID(s.clock.now())))
 		return func() {
 			old.drop()

@@ -25,6 +25,7 @@ type table struct {
 	layout   *layout
 	regions  []store.Region
 	scanners atomic.Int64 // open ones, for the metric
+	heat     *heat
 }
 
 // catalog is the names of a store. Lookups share mu; the changes are made under
@@ -106,7 +107,7 @@ func loadCatalog(db iterators) (*catalog, error) {
 		if err != nil {
 			return fmt.Errorf("%w: table %q: %v", store.ErrCorrupt, name, err)
 		}
-		c.tables[string(name)] = &table{id: r.ID, name: string(name), enabled: r.Enabled, layout: l}
+		c.tables[string(name)] = &table{id: r.ID, name: string(name), enabled: r.Enabled, layout: l, heat: new(heat)}
 		return nil
 	})
 	if err != nil {

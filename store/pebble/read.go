@@ -57,7 +57,11 @@ func (s *Store) getFrom(ctx context.Context, from view, name string, get *cell.G
 	if plan.filter, err = s.newFiltering(get.Filter, false, false); err != nil {
 		return err
 	}
-	return readRow(from, t, plan, get.Row, into)
+	if err := readRow(from, t, plan, get.Row, into); err != nil {
+		return err
+	}
+	t.heat.got(into)
+	return nil
 }
 
 // rowReader is what reading one row needs besides the iterator.

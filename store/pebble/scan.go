@@ -80,7 +80,8 @@ type scanner struct {
 	row     rowWalk
 	inRow   bool
 	result  cell.Result
-	end     error // io.EOF or what ended the scan
+	walked  walked // for the table's heat
+	end     error  // io.EOF or what ended the scan
 	closed  bool
 	used    int64 // unix ms by the machine's clock, of the last call
 }
@@ -210,6 +211,7 @@ func (c *scanner) fill() error {
 			return err
 		}
 	}
+	c.walked.bytes += int64(size)
 	r.Partial = more
 	if !more {
 		c.plan.filter.endRow(r)
@@ -227,6 +229,7 @@ func (c *scanner) fill() error {
 
 // leaveRow moves the sources behind the row and remembers where the scan is.
 func (c *scanner) leaveRow() error {
+	c.walked.row(c.t.heat)
 	row := c.row.row
 	for _, src := range c.sources {
 		if src.row != nil && bytes.Equal(src.row, row) {
@@ -275,6 +278,7 @@ func (c *scanner) open() error {
 
 // release closes the iterators.
 func (c *scanner) release() error {
+	c.walked.add(c.t.heat)
 	var err error
 	for _, src := range c.sources {
 		if cerr := src.it.Close(); err == nil {

@@ -26,7 +26,7 @@ func (s *Store) Snapshot(ctx context.Context) (store.Snapshot, error) {
 	defer s.admin.Unlock()
 	n := &snapshot{s: s, tables: map[string]*table{}}
 	for name, t := range s.catalog.tables {
-		n.tables[name] = &table{id: t.id, name: name, enabled: t.enabled, layout: t.layout, regions: t.regions}
+		n.tables[name] = &table{id: t.id, name: name, enabled: t.enabled, layout: t.layout, regions: t.regions, heat: t.heat}
 	}
 	var err error
 	if n.base, err = s.db.NewIter(&pebbledb.IterOptions{}); err != nil {

@@ -342,6 +342,7 @@ func (w *writer) set(m *cell.Mutation, f *family, qualifier []byte, ts int64, ty
 // is durable.
 func (w *writer) commit(s *Store, unlock func()) error {
 	b := w.batch
+	bytes := b.Len() // for the table's heat
 	var err error
 	if b.Empty() {
 		unlock()
@@ -362,7 +363,18 @@ func (w *writer) commit(s *Store, unlock func()) error {
 		s.unsynced.Store(true)
 		unlock()
 	}
+	if err == nil {
+		w.t.heat.wrote(w.applied(), bytes)
+	}
 	return storeError(closeWith(b, err))
+}
+
+// applied is how many mutations of the batch were not refused.
+func (w *writer) applied() int {
+	if w.failed == nil {
+		return len(w.rows)
+	}
+	return len(w.rows) - len(w.failed.Failed)
 }
 
 // unraised names families of a table with bits that have to be set first.
