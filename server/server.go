@@ -43,6 +43,7 @@ type Server struct {
 
 	inFlight *door.Budget  // shared by all doors
 	metrics  *door.Metrics // of all doors
+	heat     heatWindow
 	state    *lifecycle
 	doors    []entrance // those that are bound, in the order of their opening
 	folder   *folder
@@ -66,6 +67,7 @@ func New(cfg Config, o Options) (*Server, error) {
 		reg: prometheus.NewRegistry(), began: time.Now(), state: newLifecycle(),
 		inFlight: door.NewBudget(int64(SplitMemory(cfg.Memory).Doors)),
 	}
+	s.heat.clock = time.Now
 	registerProcess(s.reg, s.build, s.split)
 	var err error
 	if s.metrics, err = door.NewMetrics(s.reg); err != nil {

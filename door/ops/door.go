@@ -6,6 +6,7 @@
 //	GET /healthz        200 as long as the process answers
 //	GET /readyz         200 when clients may come; 503 with the reason otherwise
 //	GET /v1/status      what runs here, as JSON
+//	GET /v1/top         the hottest tables, as JSON; ?tables=N says how many
 //	GET /debug/pprof/   Go's profiles, only where the options say so
 package ops
 
@@ -30,6 +31,8 @@ type Options struct {
 	Ready func() error
 	// Status describes the server. Nil: the zero Status.
 	Status func(ctx context.Context) Status
+	// Top gives the n hottest tables. Nil: the path is not served.
+	Top func(n int) Top
 	// Pprof serves profiles.
 	Pprof bool
 	// Logger, nil: silent.
@@ -81,6 +84,9 @@ func Mount(mux *http.ServeMux, o Options) {
 	mux.HandleFunc("GET /healthz", d.health)
 	mux.HandleFunc("GET /readyz", d.ready)
 	mux.HandleFunc("GET /v1/status", d.status)
+	if d.Top != nil {
+		mux.HandleFunc("GET /v1/top", d.top)
+	}
 	if d.Pprof {
 		mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 		mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)

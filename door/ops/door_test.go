@@ -33,6 +33,7 @@ func TestPaths(t *testing.T) {
 		Gatherer: reg, Pprof: true,
 		Status: func(context.Context) Status { return Status{State: "ready", Tables: &tables} },
 	}
+	full.Top = func(n int) Top { return Top{TablesCounted: n} }
 	notReady := full
 	notReady.Ready = func() error { return errors.New("the cellar is cold") }
 	ready := full
@@ -56,6 +57,14 @@ func TestPaths(t *testing.T) {
 		{"head", notReady, "HEAD", "/readyz", 503, ""},
 		{"status", full, "GET", "/v1/status", 200, `"tables": 3`},
 		{"status of nothing", Options{}, "GET", "/v1/status", 200, `"tables": null`},
+		{"hot tables", full, "GET", "/v1/top", 200, `"tables_counted": 20`},
+		{"one hot table", full, "GET", "/v1/top?tables=1", 200, `"tables_counted": 1`},
+		{"no hot tables are a list", full, "GET", "/v1/top", 200, `"tables": []`},
+		{"more hot tables than there may be", full, "GET", "/v1/top?tables=1001", 400, "want 1 to 1000"},
+		{"as many as there may be", full, "GET", "/v1/top?tables=1000", 200, `"tables_counted": 1000`},
+		{"no number of hot tables", full, "GET", "/v1/top?tables=x", 400, "want 1 to 1000"},
+		{"less than one", full, "GET", "/v1/top?tables=0", 400, "want 1 to 1000"},
+		{"no hot tables served", Options{}, "GET", "/v1/top", 404, ""},
 		{"post changes nothing", full, "POST", "/v1/status", 405, ""},
 		{"profiles", full, "GET", "/debug/pprof/", 200, "goroutine"},
 		{"one profile", full, "GET", "/debug/pprof/goroutine?debug=1", 200, "goroutine profile"},
@@ -71,7 +80,7 @@ func TestPaths(t *testing.T) {
 			}
 		})
 	}
-	if len(cases) != 16 {
+	if len(cases) != 24 {
 		t.Errorf("%d cases", len(cases))
 	}
 }
