@@ -27,6 +27,12 @@ const layers = `
 	store < stream, tsdb, sql, search
 	store < internal/arrowio
 
+	// HBase's names of settings; the language and commands of the shell, and the
+	// server that they are carried out on.
+	cell < internal/attribute < door/*
+	cell/filter, internal/attribute < internal/shell < internal/shell/remote < internal/cli
+	door/*, bench/* < internal/shell/remote
+
 	// The doors. No door imports a door.
 	internal/invariants < door
 	store, stream, tsdb, sql, search, internal/wire/*, internal/arrowio, door < door/*
@@ -70,7 +76,7 @@ const libraries = `
 	github.com/schollz/progressbar/v3         bench internal/cli
 	golang.org/x/sync                         store/pebble server bench
 	golang.org/x/sys                          store/pebble server bench internal/cli
-	golang.org/x/term                         bench internal/cli
+	golang.org/x/term                         bench internal/cli internal/shell
 
 	github.com/cockroachdb/datadriven         tests
 	github.com/prometheus/client_model        tests

@@ -1,11 +1,13 @@
 // Package ops is the door for those who operate a server: metrics, health and
 // status over HTTP. It mounts its paths on a mux that another owns; it listens
-// on nothing, starts no goroutine and changes nothing in the server.
+// on nothing, starts no goroutine, and changes tables only, by the calls below
+// /v1/admin.
 //
 //	GET /metrics        everything that is measured, in Prometheus' text form
 //	GET /healthz        200 as long as the process answers
 //	GET /readyz         200 when clients may come; 503 with the reason otherwise
 //	GET /v1/status      what runs here, as JSON
+//	/v1/admin/tables    tables: list, describe, create, alter, drop, ...
 //	GET /v1/top         the hottest tables, as JSON; ?tables=N says how many
 //	GET /debug/pprof/   Go's profiles, only where the options say so
 package ops
@@ -20,6 +22,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/cellardb/cellar/store"
 )
 
 // Options configure the door.
@@ -31,6 +35,10 @@ type Options struct {
 	Ready func() error
 	// Status describes the server. Nil: the zero Status.
 	Status func(ctx context.Context) Status
+	// Admin gives what administers tables; it answers nil while the store is not
+	// open. It should be a store.Reader too: then descriptions hold splits. Nil:
+	// tables are not administered here.
+	Admin func() store.Admin
 	// Top gives the n hottest tables. Nil: the path is not served.
 	Top func(n int) Top
 	// Pprof serves profiles.
@@ -87,6 +95,9 @@ func Mount(mux *http.ServeMux, o Options) {
 	if d.Top != nil {
 		mux.HandleFunc("GET /v1/top", d.top)
 	}
+	if d.Admin != nil {
+		d.mountTables(mux)
+	}
 	if d.Pprof {
 		mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 		mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
@@ -129,6 +140,7 @@ func (d *door) reply(w http.ResponseWriter, code int, body any) {
 	w.WriteHeader(code)
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
 	if err := e.Encode(body); err != nil {
 		d.Logger.Debug("reply not sent", "error", err)
 	}
