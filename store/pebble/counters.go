@@ -54,20 +54,42 @@ func (w *writer) writeCounters(s *Store, batch []cell.Mutation) error {
 	}
 	// Stable: increments of one counter stay in the order of the batch.
 	slices.SortStableFunc(w.counters, compareCounters)
-	it, err := s.db.NewIter(&pebbledb.IterOptions{})
-	if err != nil {
-		return storeError(err)
-	}
+	reader := counterReader{s: s}
 	var last *counter
+	var err error
 	for i := range w.counters {
 		c := &w.counters[i]
 		same := last != nil && compareCounters(*last, *c) == 0
-		if err = w.count(it, c, &batch[c.mutation], same); err != nil {
+		if err = w.count(&reader, c, &batch[c.mutation], same); err != nil {
 			break
 		}
 		last = c
 	}
-	return storeError(closeWith(it, err))
+	return storeError(reader.close(err))
+}
+
+// counterReader opens an iterator for a batch when a counter has to be read.
+type counterReader struct {
+	s  *Store
+	it *pebbledb.Iterator
+}
+
+func (r *counterReader) iterator() (*pebbledb.Iterator, error) {
+	if r.it == nil {
+		it, err := r.s.db.NewIter(&pebbledb.IterOptions{})
+		if err != nil {
+			return nil, err
+		}
+		r.it = it
+	}
+	return r.it, nil
+}
+
+func (r *counterReader) close(err error) error {
+	if r.it == nil {
+		return err
+	}
+	return closeWith(r.it, err)
 }
 
 func compareCounters(a, b counter) int {
@@ -82,12 +104,12 @@ func compareCounters(a, b counter) int {
 
 // count adds one increment. w.old holds the counter's newest cell already where
 // the increment before was of the same one.
-func (w *writer) count(it *pebbledb.Iterator, c *counter, m *cell.Mutation, same bool) error {
+func (w *writer) count(reader *counterReader, c *counter, m *cell.Mutation, same bool) error {
 	if same && w.oldMasked {
 		return errMaskedCounter
 	}
-	if !same {
-		if err := w.readNewest(it, c); err != nil {
+	if !same && !w.recall(c) {
+		if err := w.readNewest(reader, c); err != nil {
 			return err
 		}
 	}
@@ -107,6 +129,7 @@ func (w *writer) count(it *pebbledb.Iterator, c *counter, m *cell.Mutation, same
 	w.set(m, c.family, e.Qualifier, v.timestamp, cell.TypePut, v.value, v.ttl, v.tags)
 	w.values = append(w.values[:0], v)
 	w.rememberPuts(stripe, ts)
+	w.noteHot(c, stripe, &v)
 	if w.results != nil && m.ReturnResults {
 		w.results[c.mutation] = w.newCells(m)
 	}
@@ -119,7 +142,11 @@ func (w *writer) count(it *pebbledb.Iterator, c *counter, m *cell.Mutation, same
 }
 
 // readNewest reads the newest visible cell of a counter into w.old.
-func (w *writer) readNewest(it *pebbledb.Iterator, c *counter) error {
+func (w *writer) readNewest(reader *counterReader, c *counter) error {
+	it, err := reader.iterator()
+	if err != nil {
+		return err
+	}
 	r := rowReaders.Get().(*rowReader)
 	defer rowReaders.Put(r)
 	w.column = appendEscaped(w.column[:0], c.qualifier)
@@ -129,7 +156,7 @@ func (w *writer) readNewest(it *pebbledb.Iterator, c *counter) error {
 	plan.families[0].columns = w.columns[:]
 	w.old.Reset()
 	w.old.Row = c.row
-	err := r.family(it, w.t, &plan, &plan.families[0], c.row, &w.old)
+	err = r.family(it, w.t, &plan, &plan.families[0], c.row, &w.old)
 	w.oldMark = r.walk.newestMark
 	r.walk.it = nil
 	return err

@@ -78,5 +78,9 @@ func (s *Store) DeleteRows(ctx context.Context, name string, r cell.Range) error
 	if b.Empty() {
 		return b.Close()
 	}
+	// Counters that were remembered before this, or while it went on, are not
+	// believed after it.
+	s.removals.Add(1)
+	defer s.removals.Add(1)
 	return storeError(closeWith(b, s.db.Apply(b, pebbledb.Sync)))
 }

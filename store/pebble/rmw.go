@@ -196,6 +196,7 @@ func (s *Store) checkAndMutate(ctx context.Context, w *writer, name string, chec
 	w.held.add(w.rows[0].stripe, true)
 	w.reads = true
 	w.held.lock()
+	w.held.written()
 	w.open(s, true)
 	w.now = s.clock.now()
 	applied, err := w.checkedWrite(f, passes, check, m, refused)

@@ -21,6 +21,7 @@ type stripe struct {
 	sync.RWMutex
 	// The last timestamps that the server gave to a put and to a delete.
 	lastPut, lastDelete atomic.Int64
+	hot                 hot
 }
 
 // timestamp gives the server's time to one mutation. A put gets
@@ -106,6 +107,14 @@ func (h *held) lock() {
 		} else {
 			l.RLock()
 		}
+	}
+}
+
+// written notes that more than increments is written below the stripes that are
+// held.
+func (h *held) written() {
+	for _, w := range h.want {
+		h.all.locks[w>>1].hot.writes.Add(1)
 	}
 }
 

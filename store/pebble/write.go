@@ -58,15 +58,18 @@ func (s *Store) apply(ctx context.Context, w *writer, name string, batch []cell.
 	}
 	w.held.lock()
 	w.now = s.clock.now()
+	w.removals = s.removals.Load()
 	counters := w.reads && w.onlyCounters(batch)
 	w.open(s, w.reads && !counters)
 	if counters {
 		if err = w.writeCounters(s, batch); errors.Is(err, errMaskedCounter) {
 			err, counters = closeWith(w.batch, nil), false
+			w.hot = w.hot[:0]
 			w.open(s, true)
 		}
 	}
 	if !counters {
+		w.held.written()
 		w.writeAll(batch)
 	}
 	if err != nil {
@@ -129,6 +132,8 @@ type writer struct {
 	values    []newValue
 	old       cell.Result
 	counters  []counter
+	hot       []written
+	removals  uint64 // Store.removals when the rows were locked
 	column    []byte
 	columns   [1][]byte
 	onePlan   [1]familyPlan
@@ -150,6 +155,7 @@ func (w *writer) release() {
 		return
 	}
 	clear(w.families)
+	clear(w.hot)
 	w.t, w.batch, w.failed, w.results, w.prefixed = nil, nil, nil, nil, nil
 	writers.Put(w)
 }
@@ -160,6 +166,7 @@ func (w *writer) begin(s *Store, t *table, batch []cell.Mutation) {
 	w.families, w.unmarked, w.newTTL = w.families[:0], w.unmarked[:0], w.newTTL[:0]
 	w.size, w.reads, w.sync = 0, false, false
 	w.failed, w.results, w.total, w.repeated = nil, nil, len(batch), false
+	w.hot = w.hot[:0]
 	for i := range batch {
 		if batch[i].ReturnResults {
 			w.results = make([][]cell.Cell, len(batch))
@@ -353,13 +360,17 @@ func (w *writer) commit(s *Store, unlock func()) error {
 		return storeError(closeWith(b, err))
 	}
 	if w.sync {
-		err = s.db.ApplyNoSyncWait(b, pebbledb.Sync)
+		if err = s.db.ApplyNoSyncWait(b, pebbledb.Sync); err == nil {
+			w.keepHot()
+		}
 		unlock()
 		if err == nil {
 			err = b.SyncWait()
 		}
 	} else {
-		err = s.db.Apply(b, pebbledb.NoSync)
+		if err = s.db.Apply(b, pebbledb.NoSync); err == nil {
+			w.keepHot()
+		}
 		s.unsynced.Store(true)
 		unlock()
 	}
