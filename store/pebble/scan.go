@@ -45,7 +45,7 @@ func (s *Store) scanFrom(ctx context.Context, from view, name string, scan *cell
 	sc := &scanner{
 		s: s, t: t, from: from, plan: plan,
 		reversed: scan.Reversed, limit: scan.Limit, batch: scan.Batch, maxBytes: scan.MaxBytes,
-		rest: cloneRange(scan.Ascending()),
+		rest: cloneRange(scan.Ascending()), breath: breathEvery,
 	}
 	s.scanners.add(sc)
 	t.scanners.Add(1)
@@ -84,6 +84,11 @@ type scanner struct {
 	end     error  // io.EOF or what ended the scan
 	closed  bool
 	used    int64 // unix ms by the machine's clock, of the last call
+
+	locked   bool      // the running call holds t.mu
+	resumed  time.Time // since when
+	breath   time.Duration
+	breathed func() // tests look in while it does not; nil otherwise
 }
 
 const (
@@ -111,7 +116,13 @@ func (c *scanner) Next(ctx context.Context) (*cell.Result, error) {
 	if err := c.t.usable(); err != nil {
 		return nil, c.finish(err)
 	}
-	defer c.t.mu.RUnlock()
+	c.locked, c.resumed = true, time.Now()
+	defer func() {
+		if c.locked {
+			c.locked = false
+			c.t.mu.RUnlock()
+		}
+	}()
 	res, err := c.next(ctx)
 	if err != nil && !(ctx.Err() != nil && errors.Is(err, ctx.Err())) {
 		return nil, c.finish(err)
@@ -138,7 +149,7 @@ func (c *scanner) next(ctx context.Context) (*cell.Result, error) {
 	for n := 0; ; n++ {
 		// Rows that show nothing may be many, and a filter may be slow.
 		if n%256 == 255 || n > 0 && c.plan.filter != nil {
-			if err := ctx.Err(); err != nil {
+			if err := c.breathe(ctx); err != nil {
 				return nil, err
 			}
 		}
@@ -161,6 +172,31 @@ func (c *scanner) next(ctx context.Context) (*cell.Result, error) {
 			return &c.result, nil
 		}
 	}
+}
+
+// breathEvery is how long a call goes on before it lets others have the table.
+const breathEvery = 20 * time.Millisecond
+
+// breathe looks at the context and, now and then, lets go of the table for a
+// moment: whoever alters or drops it waits for that, and everybody else waits
+// behind. It is called between two rows, where a call could end too.
+func (c *scanner) breathe(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if c.inRow || time.Since(c.resumed) < c.breath {
+		return nil
+	}
+	c.locked = false
+	c.t.mu.RUnlock()
+	if c.breathed != nil {
+		c.breathed()
+	}
+	if err := c.t.usable(); err != nil {
+		return err
+	}
+	c.locked, c.resumed = true, time.Now()
+	return nil
 }
 
 // enterRow finds the next row in the direction of the scan.
