@@ -39,13 +39,7 @@ func checkFiles(fs vfs.FS, dir string) error {
 	if err != nil {
 		return err
 	}
-	var o pebbledb.Options
-	hooks := &pebbledb.ParseHooks{
-		NewComparer:  func(string) (*pebbledb.Comparer, error) { return comparer, nil },
-		SkipUnknown:  func(string, string) bool { return true },
-		NewKeySchema: func(string) (pebbledb.KeySchema, error) { return keySchema, nil },
-	}
-	if err := o.Parse(string(text), hooks); err != nil {
+	if err := parseOptions(text); err != nil {
 		return fmt.Errorf("%w: the options file %s cannot be read: %w", store.ErrCorrupt, desc.OptionsFilename, err)
 	}
 	return nil
@@ -127,7 +121,8 @@ func (f *recordFormat) promises(chunk []byte, offset int64) bool {
 	if f.log == 0 {
 		return chunk[6] <= 2
 	}
-	return int64(binary.LittleEndian.Uint64(chunk[11:])) > offset
+	// The first log of a store does not say it.
+	return f.header > 11 && int64(binary.LittleEndian.Uint64(chunk[11:])) > offset
 }
 
 // damaged finds a bad chunk that is not the end that a crash leaves: one with a

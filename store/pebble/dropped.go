@@ -28,6 +28,8 @@ func (s *Store) giveBack(ctx context.Context) error {
 
 // clearDropped does steps 2 and 3 for every mark.
 func (s *Store) clearDropped(ctx context.Context) error {
+	s.dropping.Lock()
+	defer s.dropping.Unlock()
 	type span struct{ mark, lower, upper []byte }
 	var spans []span
 	err := eachMeta(s.db, metaDropped, nil, func(rest, _ []byte) error {

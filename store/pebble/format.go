@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 
+	pebbledb "github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/cellardb/cellar/store"
@@ -15,6 +16,10 @@ import (
 // FormatVersion is the newest format that this engine reads and writes:
 // docs/internals/format/store.md. A store of a newer one is refused.
 const FormatVersion = 1
+
+// pebbleFormat is Pebble's own format of a store of FormatVersion. It is raised
+// by an upgrade only.
+const pebbleFormat = pebbledb.FormatValueSeparation
 
 // formatFile names the format of a store. It is written before anything else is
 // in the folder, and read before anything else is opened, so that a store of a
@@ -40,15 +45,37 @@ func checkFormat(fs vfs.FS, dir string) error {
 	if err = closeWith(f, err); err != nil {
 		return fmt.Errorf("read the format file %s: %w", path, err)
 	}
+	_, err = parseFormat(path, data)
+	return err
+}
+
+// parseFormat reads the text of the format file at path.
+func parseFormat(path string, data []byte) (formatRecord, error) {
 	var r formatRecord
 	if err := json.Unmarshal(data, &r); err != nil || r.Format < 1 {
-		return fmt.Errorf("%w: %s does not say which format the store has: %q", store.ErrCorrupt, path, data)
+		return r, fmt.Errorf("%w: %s does not say which format the store has: %q", store.ErrCorrupt, path, data)
 	}
 	if r.Format > FormatVersion || r.Engine != "pebble" {
-		return fmt.Errorf("%w: %s says format %d of engine %q; this program reads formats up to %d of engine \"pebble\": use a newer one",
+		return r, fmt.Errorf("%w: %s says format %d of engine %q; this program reads formats up to %d of engine \"pebble\": use a newer one",
 			store.ErrNewerFormat, path, r.Format, r.Engine, FormatVersion)
 	}
-	return nil
+	return r, nil
+}
+
+// formatText is the content of the format file of a store.
+func formatText(format int) []byte {
+	// The record has a number and a name, which always encode.
+	data, _ := json.Marshal(formatRecord{Format: format, Engine: "pebble"})
+	return append(data, '\n')
+}
+
+// knownFormats are the contents that a format file of this program may have.
+func knownFormats() [][]byte {
+	var all [][]byte
+	for format := 1; format <= FormatVersion; format++ {
+		all = append(all, formatText(format))
+	}
+	return all
 }
 
 // newFormat writes the format file of a new store. A folder that holds a
@@ -63,29 +90,7 @@ func newFormat(fs vfs.FS, dir, path string) error {
 			return fmt.Errorf("%w: %s holds a database but no file %s", store.ErrCorrupt, dir, formatFile)
 		}
 	}
-	data, err := json.Marshal(formatRecord{Format: FormatVersion, Engine: "pebble"})
-	if err != nil {
-		return err
-	}
-	// A whole file or none: written beside, synced, then moved.
-	tmp := path + ".new"
-	f, err := fs.Create(tmp, vfs.WriteCategoryUnspecified)
-	if err != nil {
-		return fmt.Errorf("create the format file: %w", err)
-	}
-	if _, err = f.Write(append(data, '\n')); err == nil {
-		err = f.Sync()
-	}
-	if err = closeWith(f, err); err == nil {
-		err = fs.Rename(tmp, path)
-	}
-	if err == nil {
-		err = syncDir(fs, dir)
-	}
-	if err != nil {
-		return fmt.Errorf("write the format file %s: %w", path, err)
-	}
-	return nil
+	return writeWhole(fs, dir, path, formatText(FormatVersion))
 }
 
 func syncDir(fs vfs.FS, dir string) error {

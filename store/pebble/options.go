@@ -104,7 +104,7 @@ func (s *Store) pebbleOptions() *pebbledb.Options {
 		Comparer:                    comparer,
 		KeySchema:                   keySchema.Name,
 		KeySchemas:                  keySchemas(),
-		FormatMajorVersion:          pebbledb.FormatValueSeparation,
+		FormatMajorVersion:          pebbleFormat,
 		CacheSize:                   o.CacheBytes,
 		MemTableSize:                uint64(max(o.MemtableBytes/memtables, 1<<20)),
 		MemTableStopWritesThreshold: memtables,

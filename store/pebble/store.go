@@ -11,6 +11,7 @@ import (
 	"time"
 
 	pebbledb "github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/cellardb/cellar/cell"
 	"github.com/cellardb/cellar/store"
@@ -32,6 +33,9 @@ type Store struct {
 	// families are those of all open tables, by familyKey.
 	families sync.Map
 	admin    sync.Mutex // one change of tables, families or namespaces at a time
+	// dropping is held while cells of dropped tables are removed and their marks
+	// go, and while the store is copied: a copy has both or neither.
+	dropping sync.Mutex
 
 	gate     sync.RWMutex // every call holds it shared; Close takes it
 	closed   bool
@@ -88,14 +92,9 @@ func (s *Store) open(ctx context.Context) error {
 	if err := s.fs.MkdirAll(s.opts.Dir, 0o755); err != nil {
 		return fmt.Errorf("make the data folder: %w", err)
 	}
-	lock, err := pebbledb.LockDirectory(s.opts.Dir, s.fs)
-	var path *os.PathError
-	if errors.As(err, &path) {
-		return fmt.Errorf("make the lock file: %w", err)
-	}
+	lock, err := lockFolder(s.fs, s.opts.Dir)
 	if err != nil {
-		return fmt.Errorf("%w: the lock file %s is held (%v): stop that process or choose another folder",
-			store.ErrLocked, s.fs.PathJoin(s.opts.Dir, "LOCK"), err)
+		return err
 	}
 	s.lock = lock
 	if err := checkFormat(s.fs, s.opts.Dir); err != nil {
@@ -104,8 +103,14 @@ func (s *Store) open(ctx context.Context) error {
 	if err := checkFiles(s.fs, s.opts.Dir); err != nil {
 		return err
 	}
+	if err := checkCurrent(s.fs, s.opts.Dir); err != nil {
+		return err
+	}
 	if s.db, err = openPebble(s); err != nil {
 		s.db = nil
+		return err
+	}
+	if err := writeSums(s.fs, s.opts.Dir); err != nil {
 		return err
 	}
 	if s.catalog, err = loadCatalog(s.db); err != nil {
@@ -121,6 +126,20 @@ func (s *Store) open(ctx context.Context) error {
 		return fmt.Errorf("register the store's metrics: %w", err)
 	}
 	return nil
+}
+
+// lockFolder takes the lock that lets one process have the store open.
+func lockFolder(fs vfs.FS, dir string) (*pebbledb.Lock, error) {
+	lock, err := pebbledb.LockDirectory(dir, fs)
+	var path *os.PathError
+	if errors.As(err, &path) {
+		return nil, fmt.Errorf("make the lock file: %w", err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: the lock file %s is held (%v): stop that process or choose another folder",
+			store.ErrLocked, fs.PathJoin(dir, "LOCK"), err)
+	}
+	return lock, nil
 }
 
 // openPebble opens Pebble. It panics on some damaged files; that is an error
