@@ -23,6 +23,7 @@ type Config struct {
 	Thrift1 Thrift1Config
 	HTTP    HTTPConfig
 	WAL     WALConfig
+	Disk    DiskConfig
 	Log     LogConfig
 	Fault   FaultConfig
 }
@@ -73,6 +74,13 @@ type WALConfig struct {
 	// system, which loses acknowledged writes with the machine's power but not
 	// with the process. Empty: fsync. FSYNC_WAL waits for the disk always.
 	Sync string
+}
+
+// DiskConfig says how a disk that fills up is met.
+type DiskConfig struct {
+	// Reserve is how much must be free on the disk for writes to be admitted.
+	// Zero: two memtables and what two compactions write, at least 512 MiB.
+	Reserve Bytes
 }
 
 // LogConfig configures the server's log.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 
+	"github.com/cellardb/cellar/door/ops"
 	"github.com/cellardb/cellar/store"
 	"github.com/cellardb/cellar/store/pebble"
 )
@@ -22,11 +23,32 @@ func (s *Server) openPebble(ctx context.Context) (store.Store, error) {
 	return p, nil
 }
 
+// engineUsage is what the engine takes of memory and disk; of one that has
+// neither, nothing.
+func (s *Server) engineUsage() usage {
+	p, ok := s.store.(*pebble.Store)
+	if !s.opened() || !ok {
+		return usage{}
+	}
+	f, open := p.FiguresIfOpen()
+	if !open {
+		return usage{}
+	}
+	return usage{
+		blockCache: Bytes(f.CacheBytes), memtables: Bytes(f.MemtableBytes),
+		disk: &ops.Disk{
+			FreeBytes: int64(f.DiskFree), SizeBytes: int64(f.DiskSize), ReserveBytes: int64(f.DiskReserve),
+			StoreBytes: int64(f.DiskBytes), Full: f.DiskFull, WrittenBytes: f.BytesWritten, ReadBytes: f.BytesRead,
+		},
+	}
+}
+
 func (s *Server) pebbleOptions() pebble.Options {
 	return pebble.Options{
 		Dir:           filepath.Join(s.folder.path, storeDir),
 		CacheBytes:    int64(s.split.BlockCache),
 		MemtableBytes: int64(s.split.Memtables),
+		DiskReserve:   int64(s.cfg.Disk.Reserve),
 		WALSync:       s.cfg.WAL.Sync,
 		FsyncDelay:    s.cfg.Fault.FsyncDelay,
 		Logger:        s.log.With("engine", EnginePebble),

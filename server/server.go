@@ -69,6 +69,7 @@ func New(cfg Config, o Options) (*Server, error) {
 	}
 	s.heat.clock = time.Now
 	registerProcess(s.reg, s.build, s.split)
+	s.reg.MustRegister(newPressureMetrics(s))
 	var err error
 	if s.metrics, err = door.NewMetrics(s.reg); err != nil {
 		return nil, err

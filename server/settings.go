@@ -59,6 +59,9 @@ func Settings() []Setting {
 		{Key: "wal.sync", Usage: "what SYNC_WAL waits for: fsync (the disk) or os (lost with the power)", Default: "fsync",
 			field: func(c *Config) any { return &c.WAL.Sync }},
 
+		{Key: "disk.reserve", Usage: "refuse writes while less than this is free on the disk; 0: as the default says", Default: "two memtables and what two compactions write, at least 512MiB",
+			field: func(c *Config) any { return &c.Disk.Reserve }},
+
 		{Key: "log.level", Usage: "lowest level that is logged: debug, info, warn or error", Default: "info",
 			field: func(c *Config) any { return &c.Log.Level }},
 		{Key: "log.format", Usage: "form of the log: text or json", Default: "text",

@@ -48,7 +48,7 @@ func TestSettings_readBackWhatTheyPrint(t *testing.T) {
 		"thrift1.addr": "off", "thrift1.max_connections": "7", "thrift1.max_frame": "1000000",
 		"thrift1.idle_timeout": "5m0s", "thrift1.scanner_timeout": "1s", "thrift1.transport": "framed", "thrift1.protocol": "compact",
 		"http.addr": "[::1]:0", "http.max_connections": "9", "http.pprof": "true",
-		"wal.sync": "os", "log.level": "debug", "log.format": "json", "fault.fsync_delay": "5ms",
+		"wal.sync": "os", "disk.reserve": "64MiB", "log.level": "debug", "log.format": "json", "fault.fsync_delay": "5ms",
 	}
 	var c Config
 	for _, s := range Settings() {

@@ -18,9 +18,11 @@ func (s *Server) status(ctx context.Context) ops.Status {
 		Data: s.folder.path, Engine: s.cfg.Engine, Addresses: maps.Clone(s.address),
 		MemoryBytes: int64(s.cfg.Memory),
 	}
-	if st.State == stateStarting || s.store == nil {
+	if !s.opened() {
 		return st
 	}
+	u := s.engineUsage()
+	st.Pressure, st.Memory, st.Disk = s.pressure(), s.memoryParts(u), u.disk
 	tables, err := s.store.Tables(ctx)
 	if err != nil {
 		s.log.Warn("tables not counted", "error", err)

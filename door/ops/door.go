@@ -66,6 +66,51 @@ type Status struct {
 	Tables *int `json:"tables"`
 	// MemoryBytes is the budget.
 	MemoryBytes int64 `json:"memory_bytes"`
+	// Memory is how the budget is shared out, and what is used; nil while the
+	// store is being opened.
+	Memory []MemoryPart `json:"memory"`
+	// Pressure; nil while the store is being opened.
+	Pressure *Pressure `json:"pressure"`
+	// Disk; nil where the engine keeps nothing.
+	Disk *Disk `json:"disk"`
+}
+
+// Pressure says how hard the server is pressed by its writers, from 0, idle, to
+// 1. Value is the one figure, the largest of the parts; from 0.5 on writers are
+// slowed.
+type Pressure struct {
+	Value     float64 `json:"value"`
+	Memtables float64 `json:"memtables"`
+	L0        float64 `json:"l0"`
+	Garbage   float64 `json:"garbage"`
+	Disk      float64 `json:"disk"`
+	InFlight  float64 `json:"in_flight"`
+}
+
+// MemoryPart is a share of the memory budget.
+type MemoryPart struct {
+	// Part is "block_cache", "memtables", "doors", "tiers" or "slack".
+	Part        string `json:"part"`
+	BudgetBytes int64  `json:"budget_bytes"`
+	UsedBytes   int64  `json:"used_bytes"`
+}
+
+// Disk is the disk that the store is on, in bytes.
+type Disk struct {
+	// FreeBytes and SizeBytes of the file system; both 0 where it cannot say.
+	FreeBytes int64 `json:"free_bytes"`
+	SizeBytes int64 `json:"size_bytes"`
+	// ReserveBytes must be free for writes to be admitted.
+	ReserveBytes int64 `json:"reserve_bytes"`
+	// StoreBytes is what the store takes.
+	StoreBytes int64 `json:"store_bytes"`
+	// ReadBytes and WrittenBytes since the start.
+	ReadBytes    int64 `json:"read_bytes"`
+	WrittenBytes int64 `json:"written_bytes"`
+	// Full: writes are refused. Waiting: nothing at all can be written, and the
+	// store waits for space.
+	Full    bool `json:"full"`
+	Waiting bool `json:"waiting"`
 }
 
 // readiness is what /readyz answers.

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -109,6 +110,43 @@ func printStatus(w io.Writer, st *ops.Status) error {
 	if st.Tables != nil {
 		fmt.Fprintf(t, "  tables\t%d\n", *st.Tables)
 	}
-	fmt.Fprintf(t, "  memory\t%s\n", server.Bytes(st.MemoryBytes).Human())
+	fmt.Fprintf(t, "  memory\t%s%s\n", server.Bytes(st.MemoryBytes).Human(), memoryUse(st))
+	if p := st.Pressure; p != nil {
+		fmt.Fprintf(t, "  pressure\t%.2f (memtables %.2f, l0 %.2f, garbage %.2f, disk %.2f, in flight %.2f)\n",
+			p.Value, p.Memtables, p.L0, p.Garbage, p.Disk, p.InFlight)
+	}
+	if d := st.Disk; d != nil {
+		fmt.Fprintf(t, "  disk\t%s\n", diskUse(d))
+	}
 	return t.Flush()
+}
+
+// memoryUse lists the parts of the memory that are in use.
+func memoryUse(st *ops.Status) string {
+	var parts []string
+	for _, p := range st.Memory {
+		if p.UsedBytes > 0 {
+			parts = append(parts, fmt.Sprintf("%s %s of %s", strings.ReplaceAll(p.Part, "_", " "),
+				server.Bytes(p.UsedBytes).Human(), server.Bytes(p.BudgetBytes).Human()))
+		}
+	}
+	if parts == nil {
+		return ""
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
+}
+
+func diskUse(d *ops.Disk) string {
+	text := server.Bytes(d.StoreBytes).Human() + " used"
+	if d.SizeBytes > 0 {
+		text += fmt.Sprintf(", %s of %s free, reserve %s", server.Bytes(d.FreeBytes).Human(),
+			server.Bytes(d.SizeBytes).Human(), server.Bytes(d.ReserveBytes).Human())
+	}
+	switch {
+	case d.Waiting:
+		text += "; FULL: the store waits for space"
+	case d.Full:
+		text += "; FULL: writes are refused until there is room"
+	}
+	return text
 }

@@ -1,12 +1,17 @@
 package pebble
 
 import (
+	"time"
+
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/cellardb/cellar/store"
 )
 
 // Figures are the store's state in numbers, as the metrics have them.
 type Figures struct {
 	MemtableBytes  uint64
+	UnflushedBytes uint64 // of the log: a start after a crash reads them again
 	L0Files        int64
 	L0Sublevels    int32
 	DiskBytes      uint64 // sstables, blobs and logs
@@ -26,9 +31,32 @@ type Figures struct {
 	DamagedFiles   int
 	Garbage        float64 // garbage / live data
 	Collected      int64   // cells that the janitor removed
+
+	Pressure store.Pressure
+	// Stalls are the times that the engine below stopped writers by itself.
+	Stalls       int64
+	PacedBytes   float64       // a second that are admitted; 0: not limited
+	PacedWaiting int           // writes that wait to be admitted
+	PacedWaits   int64         // writes that waited
+	PacedWaited  time.Duration // how long, together
+	DiskFree     uint64        // bytes; 0 with DiskSize 0: not known
+	DiskSize     uint64
+	DiskReserve  uint64
+	DiskFull     bool  // writes are refused
+	DiskRefused  int64 // writes that were refused
 }
 
-// Figures reads the store's state.
+// FiguresIfOpen is Figures of a store that another goroutine may close.
+func (s *Store) FiguresIfOpen() (f Figures, open bool) {
+	s.gate.RLock()
+	defer s.gate.RUnlock()
+	if s.closed {
+		return f, false
+	}
+	return s.Figures(), true
+}
+
+// Figures reads the store's state. The store must be open.
 func (s *Store) Figures() Figures {
 	m := s.db.Metrics()
 	f := Figures{
@@ -44,6 +72,12 @@ func (s *Store) Figures() Figures {
 		DamagedFiles: s.damage.Files(),
 		Garbage:      s.janitor.Garbage(), Collected: s.janitor.removed.Load(),
 	}
+	f.UnflushedBytes = m.WAL.Size
+	f.Pressure, f.Stalls = s.Pressure(), s.gauge.stalls.Load()
+	p, d := s.admission.figures(), s.disk.state()
+	f.PacedBytes, f.PacedWaiting, f.PacedWaits, f.PacedWaited = p.rate, p.waiting, p.waits, p.waited
+	f.DiskFree, f.DiskSize, f.DiskReserve, f.DiskFull = d.free, d.size, d.reserve, d.full
+	f.DiskRefused = s.disk.refused.Load()
 	return f
 }
 
@@ -67,6 +101,17 @@ func newCollector(s *Store) (*collector, error) {
 		c.all = append(c.all, figure{prometheus.NewDesc("cellar_store_"+name, help, nil, nil), kind, read})
 	}
 	add("memtable_bytes", "Bytes in memtables.", gauge, func(f *Figures) float64 { return float64(f.MemtableBytes) })
+	add("wal_unflushed_bytes", "Bytes of log whose memtables are not in files yet: a start after a crash reads them again.", gauge, func(f *Figures) float64 { return float64(f.UnflushedBytes) })
+	add("write_stalls_total", "Times that the engine stopped writers by itself. They are slowed before, so there should be none.", counter, func(f *Figures) float64 { return float64(f.Stalls) })
+	add("admission_rate_bytes", "Bytes a second that are admitted; 0: not limited.", gauge, func(f *Figures) float64 { return f.PacedBytes })
+	add("admission_waiting", "Writes that wait to be admitted.", gauge, func(f *Figures) float64 { return float64(f.PacedWaiting) })
+	add("admission_waits_total", "Writes that waited to be admitted.", counter, func(f *Figures) float64 { return float64(f.PacedWaits) })
+	add("admission_wait_seconds_total", "Time that writes waited to be admitted.", counter, func(f *Figures) float64 { return f.PacedWaited.Seconds() })
+	add("disk_free_bytes", "Bytes that are free on the disk; 0 where the file system cannot say.", gauge, func(f *Figures) float64 { return float64(f.DiskFree) })
+	add("disk_size_bytes", "Size of the disk; 0 where the file system cannot say.", gauge, func(f *Figures) float64 { return float64(f.DiskSize) })
+	add("disk_reserve_bytes", "Bytes that must be free for writes to be admitted.", gauge, func(f *Figures) float64 { return float64(f.DiskReserve) })
+	add("disk_full", "1 while writes are refused for want of space.", gauge, func(f *Figures) float64 { return indicator(f.DiskFull) })
+	add("disk_full_refusals_total", "Writes that were refused for want of space.", counter, func(f *Figures) float64 { return float64(f.DiskRefused) })
 	add("l0_files", "Files in level 0.", gauge, func(f *Figures) float64 { return float64(f.L0Files) })
 	add("l0_sublevels", "Sublevels of level 0: how many files a read of a new row looks at.", gauge, func(f *Figures) float64 { return float64(f.L0Sublevels) })
 	add("disk_bytes", "Bytes on disk: tables and logs.", gauge, func(f *Figures) float64 { return float64(f.DiskBytes) })
@@ -92,6 +137,13 @@ func newCollector(s *Store) (*collector, error) {
 	return c, c.reg.Register(c)
 }
 
+func indicator(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
 // unregister takes the metrics back; a store may be opened again under the same
 // registry.
 func (c *collector) unregister() {
@@ -109,12 +161,10 @@ func (c *collector) Describe(ch chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector.
 func (c *collector) Collect(ch chan<- prometheus.Metric) {
-	c.s.gate.RLock()
-	defer c.s.gate.RUnlock()
-	if c.s.closed {
+	figures, open := c.s.FiguresIfOpen()
+	if !open {
 		return
 	}
-	figures := c.s.Figures()
 	for _, f := range c.all {
 		ch <- prometheus.MustNewConstMetric(f.desc, f.kind, f.read(&figures))
 	}

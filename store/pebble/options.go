@@ -37,6 +37,10 @@ type Options struct {
 	CacheBytes int64
 	// MemtableBytes bounds what all memtables hold together; 0: 128 MiB.
 	MemtableBytes int64
+	// DiskReserve is how many bytes must be free on the disk for writes to be
+	// admitted; 0: two memtables and what two compactions write, at least 512
+	// MiB.
+	DiskReserve int64
 	// WALSync is WALSyncDisk or WALSyncOS; empty: WALSyncDisk.
 	WALSync string
 	// FsyncDelay is added to every sync of a file: a slow disk, for tests and
@@ -85,11 +89,17 @@ func (o *Options) withDefaults() (Options, error) {
 	default:
 		return d, fmt.Errorf("pebble: wal sync is %q: use %q or %q", d.WALSync, WALSyncDisk, WALSyncOS)
 	}
-	if d.CacheBytes < 0 || d.MemtableBytes < 0 || d.MaxCell < 0 || d.FsyncDelay < 0 {
+	if d.CacheBytes < 0 || d.MemtableBytes < 0 || d.DiskReserve < 0 || d.MaxCell < 0 || d.FsyncDelay < 0 {
 		return d, fmt.Errorf("pebble: sizes and delays must not be negative")
+	}
+	if d.DiskReserve == 0 {
+		d.DiskReserve = int64(defaultReserve(d.memtableBytes()))
 	}
 	return d, nil
 }
+
+// memtableBytes is the size of one memtable.
+func (o *Options) memtableBytes() uint64 { return uint64(max(o.MemtableBytes/memtables, 1<<20)) }
 
 // memtables is how many memtables share MemtableBytes. A flush of one goes on
 // while the next are filled, so that writers do not wait for it.
@@ -106,17 +116,18 @@ func (s *Store) pebbleOptions() *pebbledb.Options {
 		KeySchemas:                  keySchemas(),
 		FormatMajorVersion:          pebbleFormat,
 		CacheSize:                   o.CacheBytes,
-		MemTableSize:                uint64(max(o.MemtableBytes/memtables, 1<<20)),
+		MemTableSize:                o.memtableBytes(),
 		MemTableStopWritesThreshold: memtables,
 		L0CompactionThreshold:       2,
-		// Writers are slowed before L0 is this deep, by whoever watches the
-		// figure; Pebble's own stop is a cliff.
+		// Writers are slowed before L0 is this deep (admission.go); Pebble's own
+		// stop is a cliff.
 		L0StopWritesThreshold: 1000,
 		BytesPerSync:          1 << 20,
 		LBaseMaxBytes:         64 << 20,
 		MaxOpenFiles:          4096,
-		EventListener:         s.damage.listener(),
 	}
+	events := pebbledb.TeeEventListener(*s.damage.listener(), *s.gauge.listener())
+	p.EventListener = &events
 	p.BlockPropertyCollectors = []func() pebbledb.BlockPropertyCollector{s.newSurveyor}
 	// Reading a row prefix wants no other block than the row's own, and values
 	// are not versions of each other: nothing is moved to value blocks.

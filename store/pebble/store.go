@@ -47,6 +47,9 @@ type Store struct {
 	metrics   *collector
 	janitor   *janitor
 	damage    *damageWatch
+	gauge     gauge
+	admission *admission
+	disk      *diskWatch
 
 	stop context.CancelFunc
 	done sync.WaitGroup
@@ -55,6 +58,7 @@ type Store struct {
 var (
 	_ store.Store       = (*Store)(nil)
 	_ store.Snapshotter = (*Store)(nil)
+	_ store.Pressured   = (*Store)(nil)
 )
 
 // Open opens the store in a folder, or makes one there.
@@ -69,6 +73,7 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 	s := &Store{opts: o, log: o.Logger, rows: &stripes{}, clock: newClock(o.Clock, o.Logger)}
 	s.janitor, s.damage = newJanitor(s), newDamageWatch(o.Logger)
 	s.fs = &watchedFS{FS: o.FS, delay: o.FsyncDelay, lazyWAL: o.WALSync == WALSyncOS}
+	s.admission, s.disk = newAdmission(time.Now), newDiskWatch(s.fs, o.Dir, uint64(o.DiskReserve), o.Logger)
 	if err := s.open(ctx); err != nil {
 		if s.db != nil {
 			err = errors.Join(err, s.db.Close())
@@ -81,6 +86,7 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 	background, stop := context.WithCancel(context.Background())
 	s.stop = stop
 	s.done.Go(func() { s.flusher(background) })
+	s.done.Go(func() { s.watcher(background) })
 	s.done.Go(func() { s.sweeper(background) })
 	if !o.NoJanitor {
 		s.done.Go(func() { s.janitor.run(background) })
@@ -122,6 +128,7 @@ func (s *Store) open(ctx context.Context) error {
 	if err := s.clearDropped(ctx); err != nil {
 		return fmt.Errorf("clear dropped tables: %w", err)
 	}
+	s.disk.look()
 	if s.metrics, err = newCollector(s); err != nil {
 		return fmt.Errorf("register the store's metrics: %w", err)
 	}
@@ -176,6 +183,7 @@ func (s *Store) Capabilities() store.Capabilities {
 func (s *Store) Close() error {
 	// The janitor may be inside a call: it ends before the gate is closed.
 	s.stop()
+	s.admission.close()
 	s.done.Wait()
 	s.gate.Lock()
 	if s.closed {

@@ -17,7 +17,7 @@ import (
 // Apply implements store.Writer. The mutations that are not refused go into one
 // Pebble batch, hence one log record.
 func (s *Store) Apply(ctx context.Context, name string, batch []cell.Mutation) ([][]cell.Cell, error) {
-	if err := s.janitor.slowdown(ctx); err != nil {
+	if err := s.admitWrite(ctx, batch); err != nil {
 		return nil, err
 	}
 	w := writers.Get().(*writer)

@@ -1,0 +1,346 @@
+package pebble
+
+import (
+	"container/heap"
+	"context"
+	"fmt"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/cellardb/cellar/cell"
+	"github.com/cellardb/cellar/store"
+)
+
+// admission paces writers below what the disk sustains. Each batch of writes
+// passes through it before it does anything else.
+//
+// While the pressure is low nothing waits. Above slowPressure there is a rate, in bytes a
+// second, that steer moves by small steps, so that the pressure settles at
+// steadyPressure: a load that is larger than what compactions sustain is slowed
+// smoothly to what they do, and never runs into the stop of Pebble's own, which
+// is a cliff. The brake comes on top: it follows the memtables at once, since
+// they fill within a fraction of a second.
+//
+// The line is fair by bytes. Each call that waits has a tag, the line's clock at
+// its arrival plus its bytes; the lowest tag goes first and sets the clock. So
+// each of n writers that come back again and again gets an n-th of the rate,
+// whatever the size of its batches, a single put does not wait behind a hundred
+// batches of 300, and the largest batch is passed by no more than its own number
+// of bytes from each of the others.
+type admission struct {
+	clock func() time.Time
+
+	mu struct {
+		sync.Mutex
+		closed bool
+		rate   float64 // bytes a second; +Inf: none waits
+		brake  float64 // in (0,1]: the part of the rate that memtables allow
+		// credit is what may pass now, in bytes. A batch passes while it is
+		// above zero and takes it below: what is owed is waited for by the next.
+		credit float64
+		filled time.Time // when credit was computed
+		tag    float64   // of the last that passed: the line's clock
+		line   waiters
+		timer  *time.Timer
+		armed  bool
+
+		passed  float64 // bytes since the last steer
+		steered time.Time
+		demand  float64 // bytes a second that came, smoothed
+		smooth  float64 // pressure, smoothed
+		last    float64 // smooth, at the last steer
+
+		waits  int64
+		waited time.Duration
+	}
+}
+
+// Constants of the control, tried with a model of level 0 (admission_test.go)
+// and then on a disk.
+const (
+	// steadyGain is how much of the rate is given up for each unit that the
+	// pressure is above where it should be, and quickGain for each that it
+	// has risen.
+	steadyGain = 0.25 // a second
+	quickGain  = 2.0
+	// smoothFor levels the steps by which compactions lower the pressure.
+	smoothFor = 2 * time.Second
+	// leastRate is never gone below: writers are slowed, and not stopped.
+	leastRate = 1 << 20
+	// most is what a rate may be above what comes: one that binds nobody must
+	// not run away, since it would be of no use when it has to.
+	most = 1.5
+	// burst is how much may pass at once after a pause, as time at the rate.
+	burst = 20 * time.Millisecond
+	// batchOverhead and editOverhead are what a batch and a cell take in the log
+	// and in the memtable beyond their bytes.
+	batchOverhead = 64
+	editOverhead  = 32
+)
+
+func newAdmission(now func() time.Time) *admission {
+	a := &admission{clock: now}
+	a.mu.rate, a.mu.brake = math.Inf(1), 1
+	a.mu.filled, a.mu.steered = now(), now()
+	return a
+}
+
+// waiter is a call in the line. ready is closed when it may pass, or when the
+// store is being closed.
+type waiter struct {
+	cost   float64
+	tag    float64
+	seq    int64
+	ready  chan struct{}
+	passed bool
+	place  int // in the heap; -1: not in it
+}
+
+// waiters is a heap by tag; equal tags go by their arrival.
+type waiters struct {
+	list []*waiter
+	seq  int64
+}
+
+func (w *waiters) Len() int { return len(w.list) }
+func (w *waiters) Less(i, j int) bool {
+	if w.list[i].tag != w.list[j].tag {
+		return w.list[i].tag < w.list[j].tag
+	}
+	return w.list[i].seq < w.list[j].seq
+}
+func (w *waiters) Swap(i, j int) {
+	w.list[i], w.list[j] = w.list[j], w.list[i]
+	w.list[i].place, w.list[j].place = i, j
+}
+func (w *waiters) Push(x any) {
+	one := x.(*waiter)
+	one.place = len(w.list)
+	w.list = append(w.list, one)
+}
+func (w *waiters) Pop() any {
+	last := w.list[len(w.list)-1]
+	w.list[len(w.list)-1] = nil
+	w.list = w.list[:len(w.list)-1]
+	last.place = -1
+	return last
+}
+
+// admit waits until cost bytes may be written. Errors: the context's, and
+// store.ErrClosed.
+func (a *admission) admit(ctx context.Context, cost int64) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	a.mu.Lock()
+	if a.mu.closed {
+		a.mu.Unlock()
+		return store.ErrClosed
+	}
+	a.fillLocked()
+	if a.mu.line.Len() == 0 && a.mu.credit > 0 {
+		a.passLocked(float64(cost))
+		a.mu.Unlock()
+		return nil
+	}
+	w := &waiter{cost: float64(cost), tag: a.mu.tag + float64(cost), seq: a.mu.line.seq, ready: make(chan struct{})}
+	a.mu.line.seq++
+	heap.Push(&a.mu.line, w)
+	a.armLocked()
+	a.mu.Unlock()
+	return a.wait(ctx, w)
+}
+
+func (a *admission) wait(ctx context.Context, w *waiter) error {
+	began := a.clock()
+	var err error
+	select {
+	case <-w.ready:
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.mu.waits++
+	a.mu.waited += a.clock().Sub(began)
+	if w.passed {
+		return nil // in spite of the context: its bytes are counted already
+	}
+	if w.place >= 0 {
+		heap.Remove(&a.mu.line, w.place)
+	}
+	if err == nil {
+		return store.ErrClosed
+	}
+	return fmt.Errorf("waited for the store to keep up with its writers: %w", err)
+}
+
+// fillLocked gives the credit that time has brought.
+func (a *admission) fillLocked() {
+	now := a.clock()
+	passed := now.Sub(a.mu.filled)
+	a.mu.filled = now
+	rate := a.mu.rate * a.mu.brake
+	if math.IsInf(rate, 1) {
+		a.mu.credit = rate
+		return
+	}
+	if math.IsInf(a.mu.credit, 1) {
+		a.mu.credit = rate * burst.Seconds()
+	}
+	a.mu.credit = min(a.mu.credit+rate*passed.Seconds(), rate*burst.Seconds())
+}
+
+func (a *admission) passLocked(cost float64) {
+	a.mu.credit -= cost
+	a.mu.passed += cost
+}
+
+// pumpLocked lets the line pass as far as the credit goes.
+func (a *admission) pumpLocked() {
+	a.fillLocked()
+	for a.mu.line.Len() > 0 && a.mu.credit > 0 {
+		w := heap.Pop(&a.mu.line).(*waiter)
+		a.mu.tag = w.tag
+		a.passLocked(w.cost)
+		w.passed = true
+		close(w.ready)
+	}
+	a.armLocked()
+}
+
+// armLocked sets the timer for when the first in the line may pass.
+func (a *admission) armLocked() {
+	if a.mu.line.Len() == 0 || a.mu.armed || a.mu.closed {
+		return
+	}
+	wait := time.Duration((-a.mu.credit/(a.mu.rate*a.mu.brake))*float64(time.Second)) + time.Microsecond
+	a.mu.armed = true
+	if a.mu.timer == nil {
+		a.mu.timer = time.AfterFunc(wait, a.pump)
+		return
+	}
+	a.mu.timer.Reset(wait)
+}
+
+func (a *admission) pump() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.mu.armed = false
+	if !a.mu.closed {
+		a.pumpLocked()
+	}
+}
+
+// steer moves the rate by the pressure of level 0 and garbage, and the brake by
+// that of the memtables.
+func (a *admission) steer(slow, memtables float64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	now := a.clock()
+	dt := now.Sub(a.mu.steered).Seconds()
+	if dt <= 0 || a.mu.closed {
+		return
+	}
+	a.mu.steered = now
+	weight := 1 - math.Exp(-dt/smoothFor.Seconds())
+	a.mu.demand += (a.mu.passed/dt - a.mu.demand) * weight
+	a.mu.passed = 0
+	a.mu.smooth += (slow - a.mu.smooth) * weight
+	rise := a.mu.smooth - a.mu.last
+	a.mu.last = a.mu.smooth
+	a.mu.rate = a.nextRateLocked(dt, rise)
+	a.mu.brake = brakeOf(memtables)
+	if math.IsInf(a.mu.rate, 1) && a.mu.brake < 1 {
+		a.mu.rate = max(leastRate, most*a.mu.demand)
+	}
+	a.stopTimerLocked()
+	a.pumpLocked()
+}
+
+// nextRateLocked is the rate for the next dt seconds.
+func (a *admission) nextRateLocked(dt, rise float64) float64 {
+	p, top := a.mu.smooth, max(leastRate, most*a.mu.demand)
+	rate := a.mu.rate
+	if math.IsInf(rate, 1) {
+		if p < slowPressure {
+			return rate
+		}
+		return top
+	}
+	step := steadyGain*(steadyPressure-p)*dt - quickGain*rise
+	rate *= math.Exp(step)
+	if rate >= top && p < slowPressure && a.mu.line.Len() == 0 {
+		return math.Inf(1)
+	}
+	return max(leastRate, min(rate, top))
+}
+
+// brakeOf is the part of the rate that is left while memtables wait to be
+// flushed: all of it up to slowPressure, nearly nothing at 1.
+func brakeOf(memtables float64) float64 {
+	over := (memtables - slowPressure) / (1 - slowPressure)
+	return max(1-max(over, 0), 0.02)
+}
+
+func (a *admission) stopTimerLocked() {
+	if a.mu.timer != nil && a.mu.armed {
+		a.mu.timer.Stop()
+		a.mu.armed = false
+	}
+}
+
+// close lets everybody go: who waits is answered with store.ErrClosed.
+func (a *admission) close() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.mu.closed {
+		return
+	}
+	a.mu.closed = true
+	a.stopTimerLocked()
+	for a.mu.line.Len() > 0 {
+		close(heap.Pop(&a.mu.line).(*waiter).ready)
+	}
+}
+
+// pacing is the admission in figures.
+type pacing struct {
+	rate    float64 // bytes a second; 0: not limited
+	waiting int
+	waits   int64
+	waited  time.Duration
+}
+
+func (a *admission) figures() pacing {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	p := pacing{waiting: a.mu.line.Len(), waits: a.mu.waits, waited: a.mu.waited}
+	if r := a.mu.rate * a.mu.brake; !math.IsInf(r, 1) {
+		p.rate = r
+	}
+	return p
+}
+
+// costOf is how many bytes of log and memtable a batch takes, about.
+func costOf(batch []cell.Mutation) int64 {
+	n := batchOverhead
+	for i := range batch {
+		m := &batch[i]
+		for k := range m.Edits {
+			e := &m.Edits[k]
+			n += editOverhead + len(m.Row) + len(e.Qualifier) + len(e.Value) + len(e.Tags)
+		}
+	}
+	return int64(n)
+}
+
+// admitWrite is the head of every write: refused while the disk is full, held up
+// while the store is under pressure.
+func (s *Store) admitWrite(ctx context.Context, batch []cell.Mutation) error {
+	if err := s.disk.refuse(); err != nil {
+		return err
+	}
+	return s.admission.admit(ctx, costOf(batch))
+}

@@ -1,0 +1,132 @@
+package pebble
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	pebbledb "github.com/cockroachdb/pebble/v2"
+
+	"github.com/cellardb/cellar/store"
+)
+
+// slowPressure is the pressure at which writers begin to be slowed: below it there
+// is room for a burst. steadyPressure is where a load that never ends settles: far
+// enough from 1 that a disk that is slow for a second is ridden out.
+const (
+	slowPressure   = 0.5
+	steadyPressure = 0.7
+)
+
+// l0Full is the number of sublevels at which the pressure of level 0 is 1. A
+// read of a row looks at a file of each, unless its Bloom filter says that it
+// need not; a scan merges them all.
+const l0Full = 24
+
+// watchEvery is how often the pressure is looked at. A memtable is full after a
+// few hundred milliseconds of a load without limit.
+const watchEvery = 50 * time.Millisecond
+
+// state is what the pressure is made of, as it was at one moment.
+type state struct {
+	memtables     int64  // how many there are, the one that is written to too
+	unflushed     uint64 // bytes of log whose memtables are not in files yet
+	memtableBytes uint64 // of one memtable
+	sublevels     int32
+	garbage       float64 // over live data
+	disk          diskState
+}
+
+// pressure makes the parts and the one figure of it.
+func (s *state) pressure() store.Pressure {
+	p := store.Pressure{
+		Memtables: s.memtablePressure(),
+		L0:        clamp(float64(s.sublevels) / l0Full),
+		Garbage:   garbagePressure(s.garbage),
+		Disk:      s.disk.pressure(),
+	}
+	p.Value = max(p.Memtables, p.L0, p.Garbage, p.Disk)
+	return p
+}
+
+// memtablePressure is measured twice, and the larger counts: by full memtables
+// that wait to be flushed, and by the log, which knows how full the one in use
+// is but not what small entries take in memory beyond their bytes.
+func (s *state) memtablePressure() float64 {
+	waiting := float64(s.memtables-1) / memtables
+	filled := float64(s.unflushed) / float64(memtables*s.memtableBytes)
+	return clamp(max(waiting, filled))
+}
+
+// garbagePressure is 0.5 where there is as much garbage as live data, and 1 at
+// half as much again.
+func garbagePressure(ratio float64) float64 {
+	if ratio <= 1 {
+		return clamp(ratio / 2)
+	}
+	return clamp(slowPressure + ratio - 1)
+}
+
+func clamp(x float64) float64 { return min(max(x, 0), 1) }
+
+// gauge keeps the pressure of the last look at it.
+type gauge struct {
+	now    atomic.Pointer[store.Pressure]
+	stalls atomic.Int64 // writes that Pebble itself stopped
+}
+
+// Pressure implements store.Pressured.
+func (s *Store) Pressure() store.Pressure {
+	if p := s.gauge.now.Load(); p != nil {
+		return *p
+	}
+	return store.Pressure{}
+}
+
+// look reads the store's state.
+func (s *Store) look() state {
+	m := s.db.Metrics()
+	return state{
+		memtables: m.MemTable.Count, unflushed: m.WAL.Size, memtableBytes: s.opts.memtableBytes(),
+		sublevels: m.Levels[0].Sublevels,
+		garbage:   s.janitor.pressing(),
+		disk:      s.disk.state(),
+	}
+}
+
+// watcher looks at the pressure and steers by it, until the context ends.
+func (s *Store) watcher(ctx context.Context) {
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	for n := 0; ; n++ {
+		if n%watchesADisk == 0 {
+			s.disk.look()
+		}
+		now := s.look()
+		p := now.pressure()
+		s.gauge.now.Store(&p)
+		s.admission.steer(max(p.L0, p.Garbage), p.Memtables)
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// listener counts the writes that Pebble stops by itself. There should
+// be none: writers are slowed before.
+func (g *gauge) listener() *pebbledb.EventListener {
+	return &pebbledb.EventListener{
+		WriteStallBegin: func(pebbledb.WriteStallBeginInfo) { g.stalls.Add(1) },
+	}
+}
+
+// pressing is the garbage over the live data, as far as writers have to care: in a
+// store that has little of it they do not.
+func (j *janitor) pressing() float64 {
+	if j.slow.Load() == 0 {
+		return min(j.Garbage(), 0.99)
+	}
+	return j.Garbage()
+}
