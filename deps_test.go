@@ -46,7 +46,8 @@ const layers = `
 
 	// The assembly; engines are named here only.
 	door/*, store/memory, store/pebble, store/hbase, stream, tsdb, sql, search < server
-	server, bench, examples < internal/cli < cmd/*
+	server, bench, examples, internal/top < internal/cli < cmd/*
+	door/* < internal/top // a view from outside, of what door/ops answers
 
 	// What looks at the program from outside imports nothing of it.
 	test/child, test/plainthrift < test/compat, test/hostile, test/crash, test/script
@@ -71,16 +72,17 @@ const libraries = `
 	github.com/knadh/koanf                    internal/cli
 	go.yaml.in/yaml/v3                        internal/cli
 	github.com/dlclark/regexp2                server test/oracle
-	github.com/dustin/go-humanize             server internal/cli bench
+	github.com/dustin/go-humanize             server internal/cli internal/top bench
 	github.com/guptarohit/asciigraph          bench internal/cli
+	github.com/gdamore/tcell/v2               internal/top internal/cli
 	github.com/schollz/progressbar/v3         bench internal/cli
 	golang.org/x/sync                         store/pebble server bench
 	golang.org/x/sys                          store/pebble server bench internal/cli
 	golang.org/x/term                         bench internal/cli internal/shell
 
 	github.com/cockroachdb/datadriven         tests
-	github.com/prometheus/client_model        tests
-	github.com/prometheus/common              tests
+	github.com/prometheus/client_model        tests internal/top
+	github.com/prometheus/common              tests internal/top
 	github.com/rogpeppe/go-internal           tests
 	go.uber.org/goleak                        tests internal/leaktest
 `

@@ -82,6 +82,7 @@ func (a *app) root() *cobra.Command {
 		a.quickstartCommand(),
 		a.serveCommand(),
 		a.statusCommand(),
+		a.topCommand(),
 		a.stopCommand(),
 		a.configCommand(),
 		a.benchCommand(),

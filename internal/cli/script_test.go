@@ -205,8 +205,8 @@ func TestHelp_hasExamples(t *testing.T) {
 			}
 		}
 	}
-	if checked != 8 {
-		t.Errorf("%d commands checked, want 8", checked)
+	if checked < 9 {
+		t.Errorf("%d commands checked, want 9 or more", checked)
 	}
 }
 
