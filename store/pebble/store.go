@@ -37,6 +37,7 @@ type Store struct {
 	// go, and while the store is copied: a copy has both or neither.
 	dropping sync.Mutex
 
+	closing  sync.Mutex   // held through Close: a second one waits for the first
 	gate     sync.RWMutex // every call holds it shared; Close takes it
 	closed   bool
 	unsynced atomic.Bool   // something was written and not synced
@@ -103,6 +104,9 @@ func (s *Store) open(ctx context.Context) error {
 		return err
 	}
 	s.lock = lock
+	if err := syncNewFolder(s.fs, s.opts.Dir); err != nil {
+		return err
+	}
 	if err := checkFormat(s.fs, s.opts.Dir); err != nil {
 		return err
 	}
@@ -181,6 +185,8 @@ func (s *Store) Capabilities() store.Capabilities {
 
 // Close implements store.Store.
 func (s *Store) Close() error {
+	s.closing.Lock()
+	defer s.closing.Unlock()
 	// The janitor may be inside a call: it ends before the gate is closed.
 	s.stop()
 	s.admission.close()
@@ -219,6 +225,7 @@ func (s *Store) flusher(ctx context.Context) {
 		}
 		if s.unsynced.Swap(false) {
 			if err := s.db.LogData(nil, pebbledb.Sync); err != nil {
+				s.unsynced.Store(true)
 				s.log.Error("sync the log", "error", err)
 			}
 		}
