@@ -178,13 +178,19 @@ func cut(cells []cell.Cell, offset, limit int) []cell.Cell {
 // newest finds the newest visible version of a column within a time range; nil:
 // there is none.
 func (t *table) newest(cells []cell.Cell, family, qualifier []byte, within cell.TimeRange, now int64) *cell.Cell {
+	return t.version(1, cells, family, qualifier, within, now)
+}
+
+// version finds the n-th visible version of a column, the newest being the
+// first; nil: there are fewer.
+func (t *table) version(n int, cells []cell.Cell, family, qualifier []byte, within cell.TimeRange, now int64) *cell.Cell {
 	read := cell.Read{
 		Select: []cell.FamilySelect{{Family: family, Qualifiers: [][]byte{qualifier}}},
-		Within: within,
+		Within: within, MaxVersions: n,
 	}
 	for _, found := range t.shown(cells, &read, false, now) {
-		if len(found) > 0 {
-			return &found[0]
+		if len(found) >= n {
+			return &found[n-1]
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"slices"
@@ -164,11 +165,22 @@ func (p *plan) add(c cell.Cell) error {
 	return nil
 }
 
-// deleteNewest marks the newest visible version of the column; where there is
-// none, the marker stands at "now", as in HBase.
+// deleteNewest marks the newest visible version of the column, and a second such
+// edit of one mutation the version before it; where there is none, the marker
+// stands at "now", as in HBase.
 func (p *plan) deleteNewest(e *cell.Edit) error {
 	timestamp := p.given
-	if c := p.table.newest(p.old, e.Family, e.Qualifier, cell.AllTime, p.now); c != nil {
+	n := 0
+	for i := range p.mutation.Edits {
+		o := &p.mutation.Edits[i]
+		if o.Op == cell.OpDelete && o.Timestamp == cell.Latest && bytes.Equal(o.Family, e.Family) && bytes.Equal(o.Qualifier, e.Qualifier) {
+			n++
+		}
+		if o == e {
+			break
+		}
+	}
+	if c := p.table.version(n, p.old, e.Family, e.Qualifier, cell.AllTime, p.now); c != nil {
 		timestamp = c.Timestamp
 	}
 	return p.add(p.cell(e, timestamp))

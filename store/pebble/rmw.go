@@ -35,7 +35,7 @@ func (w *writer) readOld(m *cell.Mutation, families []*family, ts int64) error {
 		case e.Op.ReadsFirst():
 			v, err = w.nextValue(m, e, families[k], ts)
 		case e.Op == cell.OpDelete && e.Timestamp == cell.Latest:
-			v, err = w.newestVersion(m, e, families[k], ts)
+			v, err = w.newestVersion(m, k, families[k], ts)
 		}
 		if err != nil {
 			return err
@@ -48,17 +48,23 @@ func (w *writer) readOld(m *cell.Mutation, families []*family, ts int64) error {
 // newest reads the newest visible cell of a column; nil: there is none. It is
 // valid until the next read.
 func (w *writer) newest(row []byte, f *family, qualifier []byte, within cell.TimeRange) (*cell.Cell, error) {
+	return w.version(1, row, f, qualifier, within)
+}
+
+// version reads the n-th visible cell of a column, the newest being the first;
+// nil: there are fewer. It is valid until the next read.
+func (w *writer) version(n int, row []byte, f *family, qualifier []byte, within cell.TimeRange) (*cell.Cell, error) {
 	sel := cell.FamilySelect{Family: f.name, Qualifiers: [][]byte{qualifier}}
-	read := cell.Read{Within: within}
+	read := cell.Read{Within: within, MaxVersions: n}
 	plan := readPlan{now: w.now, families: []familyPlan{planFamily(f, &sel, &read, false, w.now)}}
 	w.old.Reset()
 	if err := readRow(w.batch, w.t, &plan, row, &w.old); err != nil {
 		return nil, err
 	}
-	if len(w.old.Cells) == 0 {
+	if len(w.old.Cells) < n {
 		return nil, nil
 	}
-	return &w.old.Cells[0], nil
+	return &w.old.Cells[n-1], nil
 }
 
 // nextValue works out an increment or append.
@@ -105,10 +111,19 @@ func (w *writer) nextOf(m *cell.Mutation, e *cell.Edit, old *cell.Cell, ts int64
 	return v, nil
 }
 
-// newestVersion works out the delete of the newest version: a marker at its
-// timestamp, or at now where there is none.
-func (w *writer) newestVersion(m *cell.Mutation, e *cell.Edit, f *family, ts int64) (newValue, error) {
-	old, err := w.newest(m.Row, f, e.Qualifier, cell.TimeRange{})
+// newestVersion works out edit k, the delete of the newest version: a marker at
+// its timestamp, or at now where there is none. The second such edit of a
+// mutation is of the version before it, and so on, as in HBase.
+func (w *writer) newestVersion(m *cell.Mutation, k int, f *family, ts int64) (newValue, error) {
+	e := &m.Edits[k]
+	n := 1
+	for i := range m.Edits[:k] {
+		o := &m.Edits[i]
+		if o.Op == cell.OpDelete && o.Timestamp == cell.Latest && bytes.Equal(o.Family, e.Family) && bytes.Equal(o.Qualifier, e.Qualifier) {
+			n++
+		}
+	}
+	old, err := w.version(n, m.Row, f, e.Qualifier, cell.TimeRange{})
 	if err != nil {
 		return newValue{}, err
 	}

@@ -68,6 +68,7 @@ func deleteTests() []test {
 	return append(tests,
 		test{"newest_version_at_now", deleteNewest},
 		test{"newest_version_is_the_newest_visible", deleteNewestVisible},
+		test{"newest_version_several_times_in_one_mutation", deleteNewestSeveral},
 		test{"newest_version_of_nothing_leaves_a_marker_at_now", deleteNewestOfNothing},
 		test{"family_marker_ignores_the_qualifier", familyMarkerIgnoresQualifier},
 		test{"row_over_many_families", deleteRowOverFamilies},
@@ -183,4 +184,20 @@ func markersHoldInEveryTimeRange(e *env) {
 	e.equal(e.get("r", versions(9), within(3, 4)), "f:q@3=c")
 	e.script("delfam f@9")
 	e.equal(e.get("r", versions(9), within(3, 4)), "")
+}
+
+// The n-th delete of a column's newest version in one mutation is of the n-th
+// version, as HRegion.prepareDeleteTimestamps of HBase counts them; where there
+// are fewer, its marker stands at now.
+func deleteNewestSeveral(e *env) {
+	e.usual()
+	f, q := []byte("f"), []byte("q")
+	e.script("put f:q@1=a; put f:q@2=b; put f:q@3=c; put f:q@4=d; put f:p@7=p; put f:p@8=r; put g:q@9=g")
+	e.apply(cell.NewMutation([]byte("r")).Delete(f, q, cell.Latest).Delete(f, []byte("p"), cell.Latest).
+		Delete(f, q, cell.Latest).Delete(f, q, 1))
+	e.equal(e.all("r"), "f:p@7=p f:q@2=b g:q@9=g")
+	e.apply(cell.NewMutation([]byte("r")).Delete(f, q, cell.Latest).Delete(f, q, cell.Latest))
+	e.equal(e.all("r"), "f:p@7=p g:q@9=g")
+	e.put("r", "f:q", e.clock.Now(), "masked by the marker at now")
+	e.equal(e.all("r"), "f:p@7=p g:q@9=g")
 }
