@@ -9,7 +9,7 @@ build: ## bin/cellar
 	scripts/build.sh
 
 .PHONY: check
-check: format vet static race generated cases ## what must hold before a commit: format, vet, staticcheck, quick tests with -race, generated files, a test for every case
+check: format vet static race generated cases nosql ## what must hold before a commit: format, vet, staticcheck, quick tests with -race, generated files, a test for every case
 
 .PHONY: format
 format:
@@ -34,6 +34,14 @@ generated:
 .PHONY: cases
 cases:
 	scripts/cases.sh
+
+.PHONY: nosql
+nosql:
+	scripts/nosql.sh
+
+.PHONY: release
+release: ## dist/: archives of static binaries, with their checksums
+	scripts/release.sh
 
 .PHONY: test
 test: venv ## all tests, with kills, hostile clients and the Python client

@@ -33,7 +33,12 @@ func (a *app) genCommand() *cobra.Command {
 				if err := os.MkdirAll(args[0], 0o755); err != nil {
 					return fmt.Errorf("write man pages: %w", err)
 				}
-				return doc.GenManTree(c.Root(), &doc.GenManHeader{Title: "CELLAR", Section: "1"}, args[0])
+				// The page of a build is the same whenever it is made: cobra takes
+				// the date from SOURCE_DATE_EPOCH, and its own line would have today's.
+				c.Root().DisableAutoGenTag = true
+				return doc.GenManTree(c.Root(), &doc.GenManHeader{
+					Section: "1", Source: "Cellar", Manual: "Cellar",
+				}, args[0])
 			},
 		},
 	)

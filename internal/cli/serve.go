@@ -51,7 +51,7 @@ wins. cellar config print shows the outcome.`,
 				defer cancel()
 				a.onStdinClosed(cancel)
 			}
-			return serve(ctx, e.config, a.err)
+			return serve(ctx, e.config, a.err, notifier{a.environment(notifySocket)})
 		},
 	}
 	settingFlags(c.Flags())
@@ -71,17 +71,25 @@ func (a *app) onStdinClosed(f func()) {
 }
 
 // serve runs a server until the context ends or a signal comes.
-func serve(ctx context.Context, cfg server.Config, log io.Writer) error {
+func serve(ctx context.Context, cfg server.Config, errOut io.Writer, manager notifier) error {
 	stop, abort, release := signalContexts(ctx)
 	defer release()
-	s, err := server.New(cfg, server.Options{Logger: newLogger(log, cfg.Log), Build: server.ReadBuild()})
+	log := newLogger(errOut, cfg.Log)
+	tell := func(state string) {
+		if err := manager.tell(state); err != nil {
+			log.Warn("the service manager is not told", "state", state, "error", err)
+		}
+	}
+	s, err := server.New(cfg, server.Options{Logger: log, Build: server.ReadBuild()})
 	if err != nil {
 		return err
 	}
 	if err := abortable(abort, func() error { return s.Start(stop) }); err != nil {
 		return explainStart(err)
 	}
+	tell(notifyReady)
 	failed := s.Wait(stop)
+	tell(notifyStopping)
 	return errors.Join(failed, s.Shutdown(abort))
 }
 
