@@ -31,7 +31,7 @@ const layers = `
 	// server that they are carried out on.
 	cell < internal/attribute < door/*
 	cell/filter, internal/attribute < internal/shell < internal/shell/remote < internal/cli
-	door/*, bench/* < internal/shell/remote
+	door/*, internal/wire/* < internal/shell/remote
 
 	// The doors. No door imports a door.
 	internal/invariants < door

@@ -85,6 +85,7 @@ func (a *app) root() *cobra.Command {
 		a.topCommand(),
 		a.stopCommand(),
 		a.configCommand(),
+		a.shellCommand(),
 		a.benchCommand(),
 		a.versionCommand(),
 		a.genCommand(),

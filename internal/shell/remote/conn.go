@@ -1,0 +1,233 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/cellardb/cellar/internal/wire/thrift"
+)
+
+// Options say how to speak with a gateway. The zero value is what Apache's
+// speaks by default: the binary protocol without frames.
+type Options struct {
+	Framed, Compact bool
+	// DialTimeout, 0: 10 s.
+	DialTimeout time.Duration
+	// MaxReply is the largest reply in bytes; 0: 1 GiB.
+	MaxReply int
+}
+
+// ErrNoReply: the gateway closed the connection in place of an answer. Apache's
+// does so on requests that it cannot make sense of.
+var ErrNoReply = errors.New("the gateway closed the connection without a reply")
+
+// Refusal is an exception that a gateway answered with. Class is the Java class
+// it names; empty: it names none.
+type Refusal struct {
+	Exception, Class, Text string
+}
+
+func (e *Refusal) Error() string {
+	if e.Class == "" {
+		return e.Text
+	}
+	return e.Class[strings.LastIndexByte(e.Class, '.')+1:] + ": " + e.Text
+}
+
+// conn is one connection, opened when it is needed.
+type conn struct {
+	addr string
+	opts Options
+	c    net.Conn
+	r    *thrift.Reader
+	w    thrift.Writer
+	seq  int32
+}
+
+func (c *conn) protocol() thrift.Protocol {
+	if c.opts.Compact {
+		return thrift.Compact
+	}
+	return thrift.Binary
+}
+
+func (c *conn) open(ctx context.Context) error {
+	if c.c != nil {
+		return nil
+	}
+	timeout := c.opts.DialTimeout
+	if timeout == 0 {
+		timeout = 10 * time.Second
+	}
+	d := net.Dialer{Timeout: timeout}
+	nc, err := d.DialContext(ctx, "tcp", c.addr)
+	if err != nil {
+		return fmt.Errorf("connect to the Thrift gateway: %w", err)
+	}
+	limit := c.opts.MaxReply
+	if limit == 0 {
+		limit = 1 << 30
+	}
+	c.c = nc
+	c.r = thrift.NewReader(nc, thrift.Limits{MaxMessage: limit})
+	return nil
+}
+
+func (c *conn) close() error {
+	if c.c == nil {
+		return nil
+	}
+	err := c.c.Close()
+	c.c = nil
+	return err
+}
+
+// call sends a request and reads its reply. write writes the arguments' fields;
+// read, nil for void, the value of the result's field 0 and says whether it is
+// of the type wanted.
+func (c *conn) call(ctx context.Context, method string, write func(w *thrift.Writer), read func(r *thrift.Reader, t thrift.Type) bool) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := c.open(ctx); err != nil {
+		return err
+	}
+	// The end of the context ends whatever waits.
+	nc := c.c
+	stop := context.AfterFunc(ctx, func() { _ = nc.Close() })
+	defer stop()
+	err := c.exchange(method, write, read)
+	var answered *Refusal
+	if err != nil && !errors.As(err, &answered) {
+		_ = c.close()
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return fmt.Errorf("thrift gateway %s: %s: %w", c.addr, method, err)
+	}
+	if !stop() {
+		_ = c.close() // the context ended just behind the reply
+	}
+	return err
+}
+
+func (c *conn) exchange(method string, write func(w *thrift.Writer), read func(r *thrift.Reader, t thrift.Type) bool) error {
+	c.seq++
+	c.w.Reset(c.protocol(), c.opts.Framed)
+	c.w.Message(method, thrift.Call, c.seq)
+	c.w.StructBegin()
+	if write != nil {
+		write(&c.w)
+	}
+	c.w.StructEnd()
+	c.w.MessageEnd()
+	if _, err := c.c.Write(c.w.Bytes()); err != nil {
+		return err
+	}
+	h, err := c.r.Next()
+	if err != nil {
+		if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
+			return ErrNoReply
+		}
+		return err
+	}
+	switch {
+	case string(h.Name) != method || h.Seq != c.seq:
+		return fmt.Errorf("the reply is of %.60q %d, not %d: is this a Thrift 1 gateway?", h.Name, h.Seq, c.seq)
+	case h.Type == thrift.Exception:
+		app, err := thrift.ReadAppException(c.r)
+		if err != nil {
+			return err
+		}
+		return &Refusal{Exception: "TApplicationException", Text: app.Error()}
+	case h.Type != thrift.Reply:
+		return fmt.Errorf("a message of type %s came in place of a reply", h.Type)
+	}
+	return c.result(read)
+}
+
+// result reads a result struct: field 0 is the value, others are exceptions.
+func (c *conn) result(read func(r *thrift.Reader, t thrift.Type) bool) error {
+	got := read == nil
+	var refusal *Refusal
+	c.r.StructBegin()
+	for {
+		t, id := c.r.Field()
+		if t == thrift.Stop {
+			break
+		}
+		switch {
+		case id == 0 && read != nil:
+			if got = read(c.r, t); !got {
+				return fmt.Errorf("the result is a %s: is this a Thrift 1 gateway?", t)
+			}
+		case id >= 1 && id <= 3 && t == thrift.Struct:
+			refusal = refusalOf(c.r, []string{"IOError", "IllegalArgument", "AlreadyExists"}[id-1])
+		default:
+			c.r.Skip(t)
+		}
+	}
+	switch {
+	case c.r.Err() != nil:
+		return c.r.Err()
+	case refusal != nil:
+		return refusal
+	case !got:
+		return errors.New("the reply holds no result")
+	}
+	return nil
+}
+
+// refusalOf reads an exception. Its message begins with a Java class, and goes
+// on with a stack trace, which is dropped.
+func refusalOf(r *thrift.Reader, exception string) *Refusal {
+	e := &Refusal{Exception: exception}
+	r.StructBegin()
+	for {
+		t, id := r.Field()
+		switch {
+		case t == thrift.Stop:
+			return e
+		case id == 1 && t == thrift.String:
+			e.Class, e.Text = splitMessage(string(r.Binary()))
+		default:
+			r.Skip(t)
+		}
+	}
+}
+
+// messageLimit is how much of a message is kept, in bytes.
+const messageLimit = 1000
+
+// splitMessage takes the Java class and the first line out of a message. The
+// class may be there twice, as Apache's gateway does it.
+func splitMessage(m string) (class, text string) {
+	m, _, _ = strings.Cut(m, "\n\tat ")
+	m = strings.TrimSpace(m)
+	for {
+		head, rest, ok := strings.Cut(m, ": ")
+		if !ok || !isClass(head) {
+			break
+		}
+		class, m = head, rest
+	}
+	if class == "" && isClass(m) {
+		return m, ""
+	}
+	if len(m) > messageLimit {
+		m = m[:messageLimit] + "..."
+	}
+	return class, strings.ReplaceAll(m, "\n", " ")
+}
+
+func isClass(s string) bool {
+	if !strings.HasPrefix(s, "org.") && !strings.HasPrefix(s, "java.") && !strings.HasPrefix(s, "com.") {
+		return false
+	}
+	return !strings.ContainsAny(s, " \t\n")
+}

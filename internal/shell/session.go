@@ -1,0 +1,105 @@
+package shell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// ErrExit is how the command exit ends; it is no failure.
+var ErrExit = errors.New("exit")
+
+// Session is where commands run: a gateway, and who reads what they print. It is
+// used by one goroutine at a time.
+type Session struct {
+	Gateway Gateway
+	// Admin, nil: what Thrift 1 cannot say is refused.
+	Admin Admin
+	// NoAdmin says why there is no Admin; empty: it was not asked for.
+	NoAdmin string
+	// Out takes results; it is not nil.
+	Out io.Writer
+	// Width is how many characters fit on a line of Out; 0: lines are as long
+	// as what is in them.
+	Width int
+	// Quiet leaves "Took 0.0123 seconds" out.
+	Quiet bool
+	// Now, nil: time.Now.
+	Now func() time.Time
+	// Version of the shell; User who types. Both are for version and whoami.
+	Version, User string
+}
+
+func (s *Session) now() time.Time {
+	if s.Now == nil {
+		return time.Now()
+	}
+	return s.Now()
+}
+
+// Eval runs the first statement of a text and gives what is left of the text.
+// The errors are those of commands; ErrIncomplete where the text ends in the
+// middle of the statement; ErrExit after exit.
+func (s *Session) Eval(ctx context.Context, text string) (rest string, err error) {
+	st, n, err := parse(text)
+	if err != nil {
+		if errors.Is(err, errIncomplete) {
+			return text, ErrIncomplete
+		}
+		return "", &syntaxError{err}
+	}
+	rest = text[n:]
+	if st == nil {
+		return rest, nil
+	}
+	c, err := decode(st)
+	if err != nil {
+		return rest, err
+	}
+	begin := s.now()
+	err = c.Run(ctx, s)
+	if err == nil && !s.Quiet {
+		s.printf("Took %.4f seconds\n", s.now().Sub(begin).Seconds())
+	}
+	return rest, err
+}
+
+// ErrIncomplete says that a statement goes on beyond the end of its text.
+var ErrIncomplete = errIncomplete
+
+// syntaxError is a text of which not even the end of the statement is known:
+// what is behind it must not run.
+type syntaxError struct{ err error }
+
+func (e *syntaxError) Error() string { return e.err.Error() }
+func (e *syntaxError) Unwrap() error { return e.err }
+
+// Explain renders an error as the shell prints it: what is wrong, and the
+// command whose help helps.
+func Explain(err error) string {
+	text := "ERROR: " + strings.TrimSpace(err.Error())
+	var e *Error
+	if errors.As(err, &e) && e.Command != "" {
+		text += fmt.Sprintf("\nFor usage try: help '%s'", e.Command)
+	}
+	return text
+}
+
+func (s *Session) printf(format string, args ...any) {
+	// What cannot be printed is found out by the write of the next result.
+	_, _ = fmt.Fprintf(s.Out, format, args...)
+}
+
+// admin gives the HTTP port, or says why what is asked for needs it.
+func (s *Session) admin(what string) (Admin, error) {
+	if s.Admin != nil {
+		return s.Admin, nil
+	}
+	if s.NoAdmin != "" {
+		return nil, fmt.Errorf("%s: over Thrift 1 this cannot be said, and Cellar's HTTP port is not at hand: %s", what, s.NoAdmin)
+	}
+	return nil, fmt.Errorf("%s: %w", what, errNeedsAdmin)
+}
