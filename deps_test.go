@@ -20,6 +20,7 @@ const layers = `
 	// The contract and its engines.
 	cell/filter < store < store/memory, store/pebble
 	store/memory < store/storetest // its oracle
+	store < store/archive          // backups: files, whatever engine wrote them
 	hbase < store/hbase
 	store < store/hbase
 
@@ -45,7 +46,7 @@ const layers = `
 	internal/arrowio < bench
 
 	// The assembly; engines are named here only.
-	door/*, store/memory, store/pebble, store/hbase, stream, tsdb, sql, search < server
+	door/*, store/memory, store/pebble, store/hbase, store/archive, stream, tsdb, sql, search < server
 	server, bench, examples, internal/top < internal/cli < cmd/*
 	door/* < internal/top // a view from outside, of what door/ops answers
 

@@ -16,6 +16,9 @@ const FormatVersion = pebble.FormatVersion
 // openPebble opens the embedded engine in a folder of its own below the data
 // folder.
 func (s *Server) openPebble(ctx context.Context) (store.Store, error) {
+	if err := clearStaging(s.folder.path); err != nil {
+		return nil, err
+	}
 	p, err := pebble.Open(ctx, s.pebbleOptions())
 	if err != nil {
 		return nil, err // not p, which would be a store that is not nil

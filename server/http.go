@@ -55,7 +55,7 @@ func (d *httpDoor) open(store.Store) error {
 	log := d.s.log.With(doorKey, DoorHTTP)
 	mux := http.NewServeMux()
 	ops.Mount(mux, ops.Options{
-		Gatherer: d.s.reg, Ready: d.s.ready, Status: d.s.status, Admin: d.s.admin, Top: d.s.top, Pprof: d.s.cfg.HTTP.Pprof, Logger: log,
+		Gatherer: d.s.reg, Ready: d.s.ready, Status: d.s.status, Admin: d.s.admin, Top: d.s.top, Upkeep: d.s.upkeep(), Pprof: d.s.cfg.HTTP.Pprof, Logger: log,
 	})
 	d.server = &http.Server{
 		Handler:           newHTTPMetrics(d.s.reg).count(mux),

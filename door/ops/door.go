@@ -8,6 +8,8 @@
 //	GET /readyz         200 when clients may come; 503 with the reason otherwise
 //	GET /v1/status      what runs here, as JSON
 //	/v1/admin/tables    tables: list, describe, create, alter, drop, ...
+//	POST /v1/admin/verify   looks at the whole store
+//	POST /v1/admin/backup   copies it, into a folder or, with /tar, as a stream
 //	GET /v1/top         the hottest tables, as JSON; ?tables=N says how many
 //	GET /debug/pprof/   Go's profiles, only where the options say so
 package ops
@@ -41,6 +43,8 @@ type Options struct {
 	Admin func() store.Admin
 	// Top gives the n hottest tables. Nil: the path is not served.
 	Top func(n int) Top
+	// Upkeep verifies the store and backs it up. Nil: the paths are not served.
+	Upkeep *Upkeep
 	// Pprof serves profiles.
 	Pprof bool
 	// Logger, nil: silent.
@@ -142,6 +146,9 @@ func Mount(mux *http.ServeMux, o Options) {
 	}
 	if d.Admin != nil {
 		d.mountTables(mux)
+	}
+	if d.Upkeep != nil {
+		d.mountUpkeep(mux)
 	}
 	if d.Pprof {
 		mux.HandleFunc("GET /debug/pprof/", pprof.Index)

@@ -152,6 +152,8 @@ func explainStart(err error) error {
 		return withHint(err, "stop the process that has it open, or take another folder with --data")
 	case errors.Is(err, store.ErrNewerFormat):
 		return withHint(err, "use the cellar that wrote it, or a newer one")
+	case errors.Is(err, store.ErrOlderFormat):
+		return withHint(err, "take a backup first")
 	case errors.Is(err, store.ErrCorrupt):
 		return withHint(err, "restore it from a backup, or start with another folder with --data")
 	}

@@ -164,6 +164,28 @@ func TestSoundStoresHaveNoFaults(t *testing.T) {
 	}
 }
 
+// A table that holds range deletions and nothing else has an empty index.
+func TestTableOfRangeDeletionsIsSound(t *testing.T) {
+	fs := vfs.NewMem()
+	s, err := Open(context.Background(), Options{Dir: "data", FS: fs, NoJanitor: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustCreate(t, s, "t", "f")
+	if err := s.Flush(context.Background(), "t"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.DeleteRows(context.Background(), "t", cell.Range{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if faults, report := look(t, fs); !report.Sound() || len(faults) > 0 {
+		t.Errorf("faults %v", faults)
+	}
+}
+
 func TestOpenStoreIsVerified(t *testing.T) {
 	s := mustOpen(t, Options{Dir: "data", FS: vfs.NewMem()})
 	everyKind(t, s)
