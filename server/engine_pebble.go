@@ -2,6 +2,8 @@ package server
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"path/filepath"
 
 	"github.com/cellardb/cellar/door/ops"
@@ -41,9 +43,35 @@ func (s *Server) engineUsage() usage {
 		blockCache: Bytes(f.CacheBytes), memtables: Bytes(f.MemtableBytes),
 		disk: &ops.Disk{
 			FreeBytes: int64(f.DiskFree), SizeBytes: int64(f.DiskSize), ReserveBytes: int64(f.DiskReserve),
-			StoreBytes: int64(f.DiskBytes), Full: f.DiskFull, WrittenBytes: f.BytesWritten, ReadBytes: f.BytesRead,
+			StoreBytes: int64(f.DiskBytes), Full: f.DiskFull, Waiting: f.DiskWaiting, WrittenBytes: f.BytesWritten, ReadBytes: f.BytesRead,
 		},
 	}
+}
+
+// diskTrouble says why nothing can be written; nil: it can. It does not wait.
+func (s *Server) diskTrouble() error {
+	p, ok := s.store.(*pebble.Store)
+	if !ok {
+		return nil
+	}
+	free, reserve, full, waiting := p.Disk()
+	switch {
+	case waiting:
+		return errors.New("the disk is full: the store waits for space")
+	case full:
+		return fmt.Errorf("the disk is nearly full (%s free, reserve %s): writes are refused", Bytes(free).Human(), Bytes(reserve).Human())
+	}
+	return nil
+}
+
+// waitsForSpace says whether the engine cannot go on for want of space.
+func (s *Server) waitsForSpace() bool {
+	p, ok := s.store.(*pebble.Store)
+	if !ok {
+		return false
+	}
+	_, _, _, waiting := p.Disk()
+	return waiting
 }
 
 func (s *Server) pebbleOptions() pebble.Options {

@@ -1,8 +1,6 @@
 package server
 
 import (
-	"errors"
-	"fmt"
 	"runtime/metrics"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -65,15 +63,7 @@ func (s *Server) ready() error {
 	if err := s.state.ready(); err != nil {
 		return err
 	}
-	d := s.engineUsage().disk
-	switch {
-	case d == nil || !d.Full:
-		return nil
-	case d.Waiting:
-		return errors.New("the disk is full: the store waits for space")
-	}
-	return fmt.Errorf("the disk is nearly full (%s free, reserve %s): writes are refused",
-		Bytes(d.FreeBytes).Human(), Bytes(d.ReserveBytes).Human())
+	return s.diskTrouble()
 }
 
 // pressureMetrics gives pressure and memory to Prometheus as they are when it

@@ -38,9 +38,15 @@ func (s *Server) stop(ctx context.Context) error {
 	drained := make(chan error, 1)
 	go func() { drained <- s.drain(ctx) }()
 	var errs []error
+	spaceless := make(chan struct{})
+	watching, unwatch := context.WithCancel(ctx)
+	defer unwatch()
+	go s.watchForSpace(watching, spaceless)
 	select {
 	case err := <-drained:
 		errs = append(errs, err)
+	case <-spaceless:
+		return fmt.Errorf("requests wait for space on the disk: %w", ErrAborted)
 	case <-ctx.Done():
 		select {
 		case err := <-drained:
@@ -60,6 +66,26 @@ func (s *Server) stop(ctx context.Context) error {
 	errs = append(errs, s.folder.close())
 	debug.SetMemoryLimit(s.heapLimit)
 	return errors.Join(errs...)
+}
+
+// watchForSpace closes the channel where, the time to drain being over, the
+// store waits for space on a full disk: it may do so for ever, and a process that is told to stop
+// has to.
+func (s *Server) watchForSpace(ctx context.Context, spaceless chan<- struct{}) {
+	wait := time.NewTimer(s.cfg.DrainTimeout + abortGrace)
+	defer wait.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-wait.C:
+		}
+		if s.waitsForSpace() {
+			close(spaceless)
+			return
+		}
+		wait.Reset(abortGrace)
+	}
 }
 
 // drain shuts the doors. All stop accepting at once; the HTTP port stays until

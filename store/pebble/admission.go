@@ -22,12 +22,13 @@ import (
 // is a cliff. The brake comes on top: it follows the memtables at once, since
 // they fill within a fraction of a second.
 //
-// The line is fair by bytes. Each call that waits has a tag, the line's clock at
-// its arrival plus its bytes; the lowest tag goes first and sets the clock. So
+// The line is fair by bytes, as if all who wait were served at once, each with the
+// same share: its clock counts the bytes that each of them has had. A call has
+// a tag, the clock at its arrival plus its bytes, and the lowest goes first. So
 // each of n writers that come back again and again gets an n-th of the rate,
 // whatever the size of its batches, a single put does not wait behind a hundred
-// batches of 300, and the largest batch is passed by no more than its own number
-// of bytes from each of the others.
+// batches of 300, and the largest batch is passed by no more than about its own
+// number of bytes from each of the others.
 type admission struct {
 	clock func() time.Time
 
@@ -40,14 +41,15 @@ type admission struct {
 		// above zero and takes it below: what is owed is waited for by the next.
 		credit float64
 		filled time.Time // when credit was computed
-		tag    float64   // of the last that passed: the line's clock
+		served float64   // the line's clock
 		line   waiters
 		timer  *time.Timer
 		armed  bool
 
 		passed  float64 // bytes since the last steer
 		steered time.Time
-		demand  float64 // bytes a second that came, smoothed
+		recent  float64 // bytes a second that passed, over peakOver
+		peak    float64 // the most of that, lately
 		smooth  float64 // pressure, smoothed
 		last    float64 // smooth, at the last steer
 
@@ -62,15 +64,22 @@ const (
 	// steadyGain is how much of the rate is given up for each unit that the
 	// pressure is above where it should be, and quickGain for each that it
 	// has risen.
-	steadyGain = 0.25 // a second
+	steadyGain = 0.1 // a second
 	quickGain  = 2.0
 	// smoothFor levels the steps by which compactions lower the pressure.
 	smoothFor = 2 * time.Second
+	// lastResort is the pressure of level 0 and garbage from which on the brake
+	// is put on for them too: where the rate was not moved in time.
+	lastResort = 0.85
 	// leastRate is never gone below: writers are slowed, and not stopped.
 	leastRate = 1 << 20
 	// most is what a rate may be above what comes: one that binds nobody must
 	// not run away, since it would be of no use when it has to.
 	most = 1.5
+	// What passes is measured over peakOver, and its peak is forgotten over
+	// peakFor.
+	peakOver = 250 * time.Millisecond
+	peakFor  = 20 * time.Second
 	// burst is how much may pass at once after a pause, as time at the rate.
 	burst = 20 * time.Millisecond
 	// batchOverhead and editOverhead are what a batch and a cell take in the log
@@ -144,7 +153,7 @@ func (a *admission) admit(ctx context.Context, cost int64) error {
 		a.mu.Unlock()
 		return nil
 	}
-	w := &waiter{cost: float64(cost), tag: a.mu.tag + float64(cost), seq: a.mu.line.seq, ready: make(chan struct{})}
+	w := &waiter{cost: float64(cost), tag: a.mu.served + float64(cost), seq: a.mu.line.seq, ready: make(chan struct{})}
 	a.mu.line.seq++
 	heap.Push(&a.mu.line, w)
 	a.armLocked()
@@ -176,12 +185,25 @@ func (a *admission) wait(ctx context.Context, w *waiter) error {
 	return fmt.Errorf("waited for the store to keep up with its writers: %w", err)
 }
 
+// limitLocked is what may pass, in bytes a second. Where there is no rate but
+// the brake is on, it is a part of the most that came lately.
+func (a *admission) limitLocked() float64 {
+	rate := a.mu.rate
+	if math.IsInf(rate, 1) {
+		if a.mu.brake >= 1 {
+			return rate
+		}
+		rate = a.mu.peak
+	}
+	return max(leastRate, rate*a.mu.brake)
+}
+
 // fillLocked gives the credit that time has brought.
 func (a *admission) fillLocked() {
 	now := a.clock()
 	passed := now.Sub(a.mu.filled)
 	a.mu.filled = now
-	rate := a.mu.rate * a.mu.brake
+	rate := a.limitLocked()
 	if math.IsInf(rate, 1) {
 		a.mu.credit = rate
 		return
@@ -202,7 +224,7 @@ func (a *admission) pumpLocked() {
 	a.fillLocked()
 	for a.mu.line.Len() > 0 && a.mu.credit > 0 {
 		w := heap.Pop(&a.mu.line).(*waiter)
-		a.mu.tag = w.tag
+		a.mu.served += w.cost / float64(a.mu.line.Len()+1)
 		a.passLocked(w.cost)
 		w.passed = true
 		close(w.ready)
@@ -215,7 +237,7 @@ func (a *admission) armLocked() {
 	if a.mu.line.Len() == 0 || a.mu.armed || a.mu.closed {
 		return
 	}
-	wait := time.Duration((-a.mu.credit/(a.mu.rate*a.mu.brake))*float64(time.Second)) + time.Microsecond
+	wait := time.Duration(-a.mu.credit/a.limitLocked()*float64(time.Second)) + time.Microsecond
 	a.mu.armed = true
 	if a.mu.timer == nil {
 		a.mu.timer = time.AfterFunc(wait, a.pump)
@@ -245,23 +267,22 @@ func (a *admission) steer(slow, memtables float64) {
 	}
 	a.mu.steered = now
 	weight := 1 - math.Exp(-dt/smoothFor.Seconds())
-	a.mu.demand += (a.mu.passed/dt - a.mu.demand) * weight
+	came := a.mu.passed / dt
+	a.mu.recent += (came - a.mu.recent) * (1 - math.Exp(-dt/peakOver.Seconds()))
+	a.mu.peak = max(a.mu.recent, a.mu.peak*math.Exp(-dt/peakFor.Seconds()))
 	a.mu.passed = 0
 	a.mu.smooth += (slow - a.mu.smooth) * weight
 	rise := a.mu.smooth - a.mu.last
 	a.mu.last = a.mu.smooth
 	a.mu.rate = a.nextRateLocked(dt, rise)
-	a.mu.brake = brakeOf(memtables)
-	if math.IsInf(a.mu.rate, 1) && a.mu.brake < 1 {
-		a.mu.rate = max(leastRate, most*a.mu.demand)
-	}
+	a.mu.brake = brakeOf(memtables, slowPressure) * brakeOf(slow, lastResort)
 	a.stopTimerLocked()
 	a.pumpLocked()
 }
 
 // nextRateLocked is the rate for the next dt seconds.
 func (a *admission) nextRateLocked(dt, rise float64) float64 {
-	p, top := a.mu.smooth, max(leastRate, most*a.mu.demand)
+	p, top := a.mu.smooth, max(leastRate, most*a.mu.peak)
 	rate := a.mu.rate
 	if math.IsInf(rate, 1) {
 		if p < slowPressure {
@@ -277,10 +298,10 @@ func (a *admission) nextRateLocked(dt, rise float64) float64 {
 	return max(leastRate, min(rate, top))
 }
 
-// brakeOf is the part of the rate that is left while memtables wait to be
-// flushed: all of it up to slowPressure, nearly nothing at 1.
-func brakeOf(memtables float64) float64 {
-	over := (memtables - slowPressure) / (1 - slowPressure)
+// brakeOf is the part of the rate that is left at a pressure: all of it up to
+// from, next to nothing at 1.
+func brakeOf(pressure, from float64) float64 {
+	over := (pressure - from) / (1 - from)
 	return max(1-max(over, 0), 0.02)
 }
 
@@ -317,7 +338,7 @@ func (a *admission) figures() pacing {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	p := pacing{waiting: a.mu.line.Len(), waits: a.mu.waits, waited: a.mu.waited}
-	if r := a.mu.rate * a.mu.brake; !math.IsInf(r, 1) {
+	if r := a.limitLocked(); !math.IsInf(r, 1) {
 		p.rate = r
 	}
 	return p

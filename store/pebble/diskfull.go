@@ -1,9 +1,11 @@
 package pebble
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"sync/atomic"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
@@ -24,11 +26,15 @@ type diskWatch struct {
 	dir     string
 	reserve uint64
 	log     *slog.Logger
+	space   *waitingFS
+	ballast *ballast
 
 	free, size atomic.Uint64
 	known      atomic.Bool
 	full       atomic.Bool
 	refused    atomic.Int64
+	// ballastFailed: it could not be made; it is not tried for ever.
+	ballastFailed bool
 }
 
 // Reserve of a store that was not given one: room for what is in memory and for
@@ -38,8 +44,9 @@ const (
 	// readmitAbove is how much more than the reserve must be free, as a part of
 	// it, before writes are admitted again.
 	readmitAbove = 0.25
-	// watchesADisk is every how many looks at the pressure the disk is asked.
-	watchesADisk = 2
+	// diskEvery is how often the file system is asked. A load without limit
+	// takes some 20 MB in that time.
+	diskEvery = 100 * time.Millisecond
 )
 
 // defaultReserve is two memtables and what two compactions write, about.
@@ -51,19 +58,59 @@ func defaultReserve(memtable uint64) uint64 {
 // it read can go, mostly.
 const compactionOutput = 256 << 20
 
+// newDiskWatch makes the watch of a disk, and the file system that waits where
+// the watch was too late.
 func newDiskWatch(fs vfs.FS, dir string, reserve uint64, log *slog.Logger) *diskWatch {
-	return &diskWatch{fs: fs, dir: dir, reserve: reserve, log: log}
+	w := &diskWatch{fs: fs, dir: dir, reserve: reserve, log: log, ballast: newBallast(fs, dir, reserve)}
+	w.space = &waitingFS{FS: fs, dir: dir, log: log, full: w.noSpace, ballast: w.ballast.giveUp}
+	w.space.opening.Store(true)
+	return w
+}
+
+// run looks at the disk until the context ends. It asks nobody but the file
+// system, so that it goes on while the store waits for space.
+func (w *diskWatch) run(ctx context.Context) {
+	tick := time.NewTicker(diskEvery)
+	defer tick.Stop()
+	for {
+		w.look()
+		w.keepBallast()
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// keepBallast makes the ballast where there is room for it.
+func (w *diskWatch) keepBallast() {
+	if !w.known.Load() || w.full.Load() || w.ballastFailed || float64(w.free.Load()) < float64(w.reserve)*(1+readmitAbove) {
+		return
+	}
+	if err := w.ballast.make(); err != nil {
+		w.ballastFailed = true
+		w.log.Warn("there is no ballast: a full disk may have no room to drop a table", "error", err)
+	}
+}
+
+// noSpace is told of a write that found no space.
+func (w *diskWatch) noSpace() {
+	if !w.full.Swap(true) {
+		w.log.Error("the disk is full: writes are refused until there is room", "dir", w.dir, "reserve", mebibytes(w.reserve))
+	}
 }
 
 // diskState is what the last look found.
 type diskState struct {
 	known               bool
+	waiting             bool // log or manifest wait for space
 	free, size, reserve uint64
 	full                bool
 }
 
 func (w *diskWatch) state() diskState {
-	return diskState{known: w.known.Load(), free: w.free.Load(), size: w.size.Load(), reserve: w.reserve, full: w.full.Load()}
+	return diskState{known: w.known.Load(), free: w.free.Load(), size: w.size.Load(), reserve: w.reserve, full: w.full.Load(), waiting: !w.space.Waiting().IsZero()}
 }
 
 // pressure is 0 while twice the reserve and more is free, and 1 where writes
@@ -88,6 +135,9 @@ func (w *diskWatch) look() {
 	w.free.Store(usage.AvailBytes)
 	w.size.Store(usage.TotalBytes)
 	w.known.Store(true)
+	if usage.AvailBytes >= 2*uint64(w.ballast.size) {
+		w.space.brim.Store(false)
+	}
 	switch full := w.full.Load(); {
 	case !full && usage.AvailBytes < w.reserve:
 		w.full.Store(true)

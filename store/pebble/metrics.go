@@ -1,6 +1,8 @@
 package pebble
 
 import (
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -44,16 +46,46 @@ type Figures struct {
 	DiskReserve  uint64
 	DiskFull     bool  // writes are refused
 	DiskRefused  int64 // writes that were refused
+	DiskWaiting  bool  // the log waits for space
+	DiskWaits    int64 // writes of files that waited for space
 }
 
-// FiguresIfOpen is Figures of a store that another goroutine may close.
+// lastFigures are the figures as they were read last. One goroutine at a time
+// reads them anew: while the store waits for space on the disk, Pebble may not
+// answer, and then one waits and no more.
+type lastFigures struct {
+	reading sync.Mutex
+	last    atomic.Pointer[Figures]
+}
+
+// FiguresIfOpen is Figures of a store that another goroutine may close. It does
+// not wait: where another call reads the figures, or the store waits for space,
+// it gives those of before.
 func (s *Store) FiguresIfOpen() (f Figures, open bool) {
-	s.gate.RLock()
+	if !s.gate.TryRLock() {
+		return f, false
+	}
 	defer s.gate.RUnlock()
 	if s.closed {
 		return f, false
 	}
-	return s.Figures(), true
+	if s.disk.space.Waiting().IsZero() && s.figures.reading.TryLock() {
+		f = s.Figures()
+		s.figures.last.Store(&f)
+		s.figures.reading.Unlock()
+		return f, true
+	}
+	if last := s.figures.last.Load(); last != nil {
+		f = *last
+	}
+	s.steering(&f)
+	return f, true
+}
+
+// Disk is the disk that the store is on. It does not wait.
+func (s *Store) Disk() (free, reserve uint64, full, waiting bool) {
+	d := s.disk.state()
+	return d.free, d.reserve, d.full, d.waiting
 }
 
 // Figures reads the store's state. The store must be open.
@@ -73,12 +105,18 @@ func (s *Store) Figures() Figures {
 		Garbage:      s.janitor.Garbage(), Collected: s.janitor.removed.Load(),
 	}
 	f.UnflushedBytes = m.WAL.Size
+	s.steering(&f)
+	return f
+}
+
+// steering fills in what does not come from Pebble.
+func (s *Store) steering(f *Figures) {
 	f.Pressure, f.Stalls = s.Pressure(), s.gauge.stalls.Load()
 	p, d := s.admission.figures(), s.disk.state()
 	f.PacedBytes, f.PacedWaiting, f.PacedWaits, f.PacedWaited = p.rate, p.waiting, p.waits, p.waited
 	f.DiskFree, f.DiskSize, f.DiskReserve, f.DiskFull = d.free, d.size, d.reserve, d.full
+	f.DiskWaiting, f.DiskWaits = d.waiting, s.disk.space.waits.Load()
 	f.DiskRefused = s.disk.refused.Load()
-	return f
 }
 
 // collector gives the figures to Prometheus.
@@ -111,6 +149,8 @@ func newCollector(s *Store) (*collector, error) {
 	add("disk_size_bytes", "Size of the disk; 0 where the file system cannot say.", gauge, func(f *Figures) float64 { return float64(f.DiskSize) })
 	add("disk_reserve_bytes", "Bytes that must be free for writes to be admitted.", gauge, func(f *Figures) float64 { return float64(f.DiskReserve) })
 	add("disk_full", "1 while writes are refused for want of space.", gauge, func(f *Figures) float64 { return indicator(f.DiskFull) })
+	add("disk_waiting", "1 while the log or the manifest cannot be written for want of space: the store waits.", gauge, func(f *Figures) float64 { return indicator(f.DiskWaiting) })
+	add("disk_waits_total", "Writes of files that waited for space.", counter, func(f *Figures) float64 { return float64(f.DiskWaits) })
 	add("disk_full_refusals_total", "Writes that were refused for want of space.", counter, func(f *Figures) float64 { return float64(f.DiskRefused) })
 	add("l0_files", "Files in level 0.", gauge, func(f *Figures) float64 { return float64(f.L0Files) })
 	add("l0_sublevels", "Sublevels of level 0: how many files a read of a new row looks at.", gauge, func(f *Figures) float64 { return float64(f.L0Sublevels) })

@@ -21,7 +21,7 @@ const (
 // l0Full is the number of sublevels at which the pressure of level 0 is 1. A
 // read of a row looks at a file of each, unless its Bloom filter says that it
 // need not; a scan merges them all.
-const l0Full = 24
+const l0Full = 40
 
 // watchEvery is how often the pressure is looked at. A memtable is full after a
 // few hundred milliseconds of a load without limit.
@@ -29,9 +29,9 @@ const watchEvery = 50 * time.Millisecond
 
 // state is what the pressure is made of, as it was at one moment.
 type state struct {
-	memtables     int64  // how many there are, the one that is written to too
+	memtables     uint64 // bytes that they take, the one that is written to too
 	unflushed     uint64 // bytes of log whose memtables are not in files yet
-	memtableBytes uint64 // of one memtable
+	memtableBytes uint64 // of one memtable, full grown
 	sublevels     int32
 	garbage       float64 // over live data
 	disk          diskState
@@ -53,9 +53,9 @@ func (s *state) pressure() store.Pressure {
 // that wait to be flushed, and by the log, which knows how full the one in use
 // is but not what small entries take in memory beyond their bytes.
 func (s *state) memtablePressure() float64 {
-	waiting := float64(s.memtables-1) / memtables
-	filled := float64(s.unflushed) / float64(memtables*s.memtableBytes)
-	return clamp(max(waiting, filled))
+	limit := float64(memtables * s.memtableBytes)
+	waiting := (float64(s.memtables) - float64(s.memtableBytes)) / limit
+	return clamp(max(waiting, float64(s.unflushed)/limit))
 }
 
 // garbagePressure is 0.5 where there is as much garbage as live data, and 1 at
@@ -71,26 +71,29 @@ func clamp(x float64) float64 { return min(max(x, 0), 1) }
 
 // gauge keeps the pressure of the last look at it.
 type gauge struct {
-	now    atomic.Pointer[store.Pressure]
+	now    atomic.Pointer[state]
 	stalls atomic.Int64 // writes that Pebble itself stopped
 }
 
 // Pressure implements store.Pressured.
 func (s *Store) Pressure() store.Pressure {
-	if p := s.gauge.now.Load(); p != nil {
-		return *p
+	now := state{}
+	if last := s.gauge.now.Load(); last != nil {
+		now = *last
 	}
-	return store.Pressure{}
+	// The disk is as it is now: the rest may be as it was, while the store waits
+	// for space.
+	now.disk = s.disk.state()
+	return now.pressure()
 }
 
 // look reads the store's state.
 func (s *Store) look() state {
 	m := s.db.Metrics()
 	return state{
-		memtables: m.MemTable.Count, unflushed: m.WAL.Size, memtableBytes: s.opts.memtableBytes(),
+		memtables: m.MemTable.Size, unflushed: m.WAL.Size, memtableBytes: s.opts.memtableBytes(),
 		sublevels: m.Levels[0].Sublevels,
 		garbage:   s.janitor.pressing(),
-		disk:      s.disk.state(),
 	}
 }
 
@@ -98,13 +101,10 @@ func (s *Store) look() state {
 func (s *Store) watcher(ctx context.Context) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
-	for n := 0; ; n++ {
-		if n%watchesADisk == 0 {
-			s.disk.look()
-		}
+	for {
 		now := s.look()
+		s.gauge.now.Store(&now)
 		p := now.pressure()
-		s.gauge.now.Store(&p)
 		s.admission.steer(max(p.L0, p.Garbage), p.Memtables)
 		select {
 		case <-ctx.Done():

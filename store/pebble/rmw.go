@@ -158,6 +158,9 @@ func (s *Store) CheckAndMutate(ctx context.Context, name string, check *cell.Che
 	w := writers.Get().(*writer)
 	defer w.release()
 	batch := []cell.Mutation{*m}
+	if err := s.admitWrite(ctx, batch); err != nil {
+		return false, nil, err
+	}
 	for {
 		applied, retry, err := s.checkAndMutate(ctx, w, name, check, batch)
 		if retry == nil {

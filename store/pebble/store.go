@@ -49,6 +49,7 @@ type Store struct {
 	janitor   *janitor
 	damage    *damageWatch
 	gauge     gauge
+	figures   lastFigures
 	admission *admission
 	disk      *diskWatch
 
@@ -73,8 +74,9 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 	}
 	s := &Store{opts: o, log: o.Logger, rows: &stripes{}, clock: newClock(o.Clock, o.Logger)}
 	s.janitor, s.damage = newJanitor(s), newDamageWatch(o.Logger)
-	s.fs = &watchedFS{FS: o.FS, delay: o.FsyncDelay, lazyWAL: o.WALSync == WALSyncOS}
-	s.admission, s.disk = newAdmission(time.Now), newDiskWatch(s.fs, o.Dir, uint64(o.DiskReserve), o.Logger)
+	s.disk = newDiskWatch(o.FS, o.Dir, uint64(o.DiskReserve), o.Logger)
+	s.fs = &watchedFS{FS: s.disk.space, delay: o.FsyncDelay, lazyWAL: o.WALSync == WALSyncOS}
+	s.admission = newAdmission(time.Now)
 	if err := s.open(ctx); err != nil {
 		if s.db != nil {
 			err = errors.Join(err, s.db.Close())
@@ -87,6 +89,7 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 	background, stop := context.WithCancel(context.Background())
 	s.stop = stop
 	s.done.Go(func() { s.flusher(background) })
+	s.done.Go(func() { s.disk.run(background) })
 	s.done.Go(func() { s.watcher(background) })
 	s.done.Go(func() { s.sweeper(background) })
 	if !o.NoJanitor {
@@ -132,6 +135,7 @@ func (s *Store) open(ctx context.Context) error {
 	if err := s.clearDropped(ctx); err != nil {
 		return fmt.Errorf("clear dropped tables: %w", err)
 	}
+	s.disk.space.opening.Store(false)
 	s.disk.look()
 	if s.metrics, err = newCollector(s); err != nil {
 		return fmt.Errorf("register the store's metrics: %w", err)
@@ -183,8 +187,31 @@ func (s *Store) Capabilities() store.Capabilities {
 	return store.Capabilities{AtomicBatch: true, Snapshots: true, ShiftsTimestamps: true, DropsRanges: true}
 }
 
-// Close implements store.Store.
+// closePatience is how long Close waits for a disk that has no space.
+const closePatience = 5 * time.Second
+
+// Close implements store.Store. While the disk has no space for the log it gives up
+// after closePatience, with an error that matches store.ErrDiskFull: the store
+// stays open until there is space or the process ends, and loses nothing that
+// was acknowledged, as after a crash.
 func (s *Store) Close() error {
+	closed := make(chan error, 1)
+	go func() { closed <- s.close() }()
+	tick := time.NewTicker(spaceRetry)
+	defer tick.Stop()
+	for {
+		select {
+		case err := <-closed:
+			return err
+		case now := <-tick.C:
+			if since := s.disk.space.Waiting(); !since.IsZero() && now.Sub(since) >= closePatience {
+				return fmt.Errorf("close the store in %s: %w: what was acknowledged is in the log, and the next start reads it", s.opts.Dir, store.ErrDiskFull)
+			}
+		}
+	}
+}
+
+func (s *Store) close() error {
 	s.closing.Lock()
 	defer s.closing.Unlock()
 	// The janitor may be inside a call: it ends before the gate is closed.
