@@ -165,6 +165,9 @@ func (a *args) options(hash value, known options, cannot map[string]string) erro
 			return a.wrong(p.key.pos, "%s: %s", key, why)
 		}
 		read, ok := known[key]
+		if !ok && len(known) == 0 {
+			return a.wrong(p.key.pos, "%s knows no %s, nor any other option", a.name, clipped(p.key.String()))
+		}
 		if !ok {
 			return a.wrong(p.key.pos, "%s knows no %s: it knows %s", a.name, clipped(p.key.String()), sortedNames(known))
 		}

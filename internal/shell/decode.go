@@ -76,9 +76,13 @@ func decode(s *statement) (Command, error) {
 }
 
 func unknownCommand(s *statement) error {
-	best, distance := "", 3
+	best, distance := "", 6
 	for _, name := range Names() {
-		if d := letters(s.name, name); d < distance {
+		d := 2 * letters(s.name, name)
+		if name[0] != s.name[0] {
+			d++ // the first letter is seldom the wrong one
+		}
+		if d < distance {
 			best, distance = name, d
 		}
 	}

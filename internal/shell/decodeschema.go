@@ -245,6 +245,8 @@ func (a *args) alterPart(c *Alter, v value) error {
 		return err
 	case method == "delete" && !isFamily:
 		return a.wrong(v.pos, "NAME is missing: METHOD => 'delete' wants the family, as in {NAME => 'f1', METHOD => 'delete'}")
+	case method == "delete" && len(family.Set) > 0:
+		return a.wrong(v.pos, "%s has no place beside METHOD => 'delete'", family.Set[0].Name)
 	case method == "delete":
 		c.Drop = append(c.Drop, family.Name)
 	case isFamily:

@@ -20,6 +20,8 @@ type token struct {
 	// spaced: there is space before it; it tells a call's parenthesis from a
 	// value's.
 	spaced bool
+	// big: the number is 2^63, which is one only behind a minus.
+	big bool
 }
 
 type tokenKind uint8
@@ -163,6 +165,10 @@ func (l *lexer) number(t token) (token, error) {
 	n, err := strconv.ParseInt(strings.ReplaceAll(written, "_", ""), numberBase(written), 64)
 	if err == nil && !strings.HasSuffix(written, "_") {
 		t.kind, t.num = tokNumber, n
+		return t, nil
+	}
+	if strings.ReplaceAll(written, "_", "") == "9223372036854775808" {
+		t.kind, t.num, t.big = tokNumber, math.MinInt64, true
 		return t, nil
 	}
 	if errors.Is(err, strconv.ErrRange) {

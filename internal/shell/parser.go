@@ -5,8 +5,12 @@ import (
 	"math/bits"
 )
 
-// maxDepth is how deep brackets may be nested.
-const maxDepth = 32
+// maxDepth is how deep brackets may be nested, maxPairs how many entries a hash
+// may have: each is compared with the others.
+const (
+	maxDepth = 32
+	maxPairs = 1000
+)
 
 // statement is a command's name and its arguments. Pairs that are written
 // without braces are one hash, the last argument, as in Ruby.
@@ -172,6 +176,9 @@ func (p *parser) pair(into *value, key value, depth int) error {
 			return wrong(key.pos, "%s is there twice", clipped(key.String()))
 		}
 	}
+	if len(into.pairs) >= maxPairs {
+		return wrong(key.pos, "a hash has at most %d entries", maxPairs)
+	}
 	if err := p.advanceOverLines(); err != nil {
 		return err
 	}
@@ -228,6 +235,10 @@ func (p *parser) signed(depth int) (value, error) {
 	if err := p.advanceOverLines(); err != nil {
 		return value{}, err
 	}
+	if p.tok.big {
+		v := value{kind: kindNumber, pos: op.pos, number: p.tok.num}
+		return v, p.advance()
+	}
 	v, err := p.primary(depth)
 	if err != nil {
 		return v, err
@@ -283,6 +294,8 @@ func (p *parser) primary(depth int) (value, error) {
 	t := p.tok
 	v := value{pos: t.pos, text: t.text, number: t.num}
 	switch {
+	case t.big:
+		return v, wrong(t.pos, "%s is more than 64 bits hold", t.text)
 	case t.kind == tokString:
 		v.kind = kindString
 	case t.kind == tokNumber:

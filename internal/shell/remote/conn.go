@@ -18,6 +18,8 @@ type Options struct {
 	Framed, Compact bool
 	// DialTimeout, 0: 10 s.
 	DialTimeout time.Duration
+	// Dial connects to the gateway; nil: over TCP.
+	Dial func(ctx context.Context, addr string) (net.Conn, error)
 	// MaxReply is the largest reply in bytes; 0: 1 GiB.
 	MaxReply int
 }
@@ -64,8 +66,13 @@ func (c *conn) open(ctx context.Context) error {
 	if timeout == 0 {
 		timeout = 10 * time.Second
 	}
-	d := net.Dialer{Timeout: timeout}
-	nc, err := d.DialContext(ctx, "tcp", c.addr)
+	dial := c.opts.Dial
+	if dial == nil {
+		dial = func(ctx context.Context, addr string) (net.Conn, error) {
+			return (&net.Dialer{Timeout: timeout}).DialContext(ctx, "tcp", addr)
+		}
+	}
+	nc, err := dial(ctx, c.addr)
 	if err != nil {
 		return fmt.Errorf("connect to the Thrift gateway: %w", err)
 	}
@@ -219,6 +226,8 @@ func splitMessage(m string) (class, text string) {
 	if class == "" && isClass(m) {
 		return m, ""
 	}
+	// HBase adds the whole schema where a family is missing.
+	m, _, _ = strings.Cut(m, ", {NAME => ")
 	if len(m) > messageLimit {
 		m = m[:messageLimit] + "..."
 	}
