@@ -69,7 +69,7 @@ func (w *getter) work(ctx context.Context) error {
 // choose is a random record's number.
 func (w *getter) choose() int {
 	w.random += 0x9e3779b97f4a7c15
-	high, _ := bits.Mul64(mix(w.random), uint64(w.run.Records))
+	high, _ := bits.Mul64(mix(w.random), uint64(len(w.run.ledger.sums)))
 	return int(high)
 }
 

@@ -18,10 +18,11 @@ const (
 	loadBackoff  = 50 * time.Millisecond // doubles each time
 )
 
-// loadTable does one repetition of the load, into an empty table.
+// loadTable does one repetition of the load, into an empty table, with readers
+// beside it if there are to be any.
 func (t *thriftRun) loadTable(ctx context.Context, table string) error {
-	g := records{seed: t.Seed, epoch: t.clock().UnixNano()}
-	t.ledger = newLedger(g, table, t.Records)
+	most := t.mostRecords()
+	t.ledger = newLedger(records{seed: t.Seed, epoch: t.clock().UnixNano()}, table, most)
 	phase := t.progress.Begin(fmt.Sprintf("load, %s, %s", t.Mode, t.Durability), t.Records)
 	defer phase.End()
 
@@ -29,18 +30,25 @@ func (t *thriftRun) loadTable(ctx context.Context, table string) error {
 	if t.Mode == ModeShared {
 		connections = 1
 	}
-	clients, done, err := t.connectAll(ctx, connections)
+	clients, done, err := t.connectAll(ctx, connections+t.Readers)
 	if err != nil {
 		return err
 	}
 	defer done()
 	var turn sync.Mutex
-	var next atomic.Int64
-	recs := make([]*recorder, t.Producers)
+	b := newBeside(t, most)
+	writers := make([]*recorder, t.Producers)
 	t.load.begin()
-	err = together(clients, t.Producers, func(i int) error {
-		recs[i] = t.load.recorder()
-		w := &loader{run: t, c: clients[i%connections], rec: recs[i], next: &next, phase: phase}
+	b.begin()
+	pace := t.pace(t.load.started, t.loadFor())
+	next := newCounter(most, t.Batch, pace)
+	err = together(clients, t.Producers+t.Readers, func(i int) error {
+		if i >= t.Producers {
+			return b.read(ctx, clients[connections+i-t.Producers], i-t.Producers)
+		}
+		defer b.writerEnds()
+		writers[i] = t.load.recorder()
+		w := &loader{run: t, c: clients[i%connections], rec: writers[i], take: next.take, pace: pace, acknowledged: b.acknowledge, phase: phase}
 		if t.Mode == ModeShared {
 			w.turn = &turn
 		}
@@ -49,9 +57,66 @@ func (t *thriftRun) loadTable(ctx context.Context, table string) error {
 	if err != nil {
 		return fmt.Errorf("load: %w", err)
 	}
-	t.load.end(recs)
-	return nil
+	t.load.end(writers)
+	t.ledger.sums = t.ledger.sums[:next.taken()]
+	return b.end()
 }
+
+// loadFor is how long a load goes on; 0: until all records are there.
+func (t *thriftRun) loadFor() time.Duration {
+	if t.wants(OpOverwrite) {
+		return 0
+	}
+	return t.Duration
+}
+
+// mostPerSecond is how many records a second a load without a number of records
+// leaves room for.
+const mostPerSecond = 500000
+
+// mostRecords is how many records a load writes, or may write if it ends by
+// time.
+func (t *thriftRun) mostRecords() int {
+	if t.Records > 0 {
+		return t.Records
+	}
+	return int(min(t.Duration.Seconds()*mostPerSecond+mostPerSecond, 1<<30))
+}
+
+// counter gives away numbers of records, a batch at a time, from several
+// goroutines, until there are no more or the time is over.
+type counter struct {
+	pace  *pace
+	batch int
+	next  atomic.Int64
+	most  int64
+}
+
+func newCounter(most, batch int, p *pace) *counter {
+	return &counter{pace: p, batch: batch, most: int64(most)}
+}
+
+// take gives the numbers from <= i < to; sequence is which batch it is. False:
+// there are no more. What was taken must be written.
+func (c *counter) take() (b taken, ok bool) {
+	for {
+		from := c.next.Load()
+		sequence := int(from) / c.batch
+		if from >= c.most || c.pace.over(sequence) {
+			return taken{}, false
+		}
+		to := from + int64(c.batch)
+		if c.next.CompareAndSwap(from, to) {
+			return taken{int(from), int(min(to, c.most)), sequence}, true
+		}
+	}
+}
+
+// taken is how many numbers were taken, which are the lowest.
+func (c *counter) taken() int { return int(min(c.next.Load(), c.most)) }
+
+// taken are the records from <= i < to of a batch to be written.
+type taken struct{ from, to, sequence int }
 
 // loader is one of the goroutines that load. It keeps up to Pipeline batches
 // under way; with a shared connection one, and holds the turn meanwhile.
@@ -60,10 +125,15 @@ type loader struct {
 	c     *thriftclient.Client
 	turn  *sync.Mutex // nil: the connection is its own
 	rec   *recorder
-	next  *atomic.Int64 // first record that nobody has taken
 	phase *Phase
 	key   []byte
+	// take gives the records of the next batch, if there is one.
+	take func() (taken, bool)
+	pace *pace
+	// acknowledged is told of each batch that is stored; nil: nobody is.
+	acknowledged func(taken)
 
+	next     *taken         // taken, and not sent yet; its time has not come
 	underWay []*loaderBatch // oldest first
 	free     []*loaderBatch
 }
@@ -71,6 +141,7 @@ type loader struct {
 // loaderBatch is a batch on its way.
 type loaderBatch struct {
 	*thriftclient.Batch
+	taken
 	sent     time.Time
 	attempts int
 }
@@ -78,15 +149,29 @@ type loaderBatch struct {
 func (w *loader) work(ctx context.Context) error {
 	for more := true; ; {
 		for more && len(w.underWay) < w.run.Pipeline {
-			var b *loaderBatch
-			if b, more = w.prepare(); more {
-				if err := w.send(b); err != nil {
+			if w.next == nil {
+				next, ok := w.take()
+				if more = ok; !ok {
+					break
+				}
+				w.next = &next
+			}
+			if early := w.pace.early(w.next.sequence); early > 0 {
+				if len(w.underWay) > 0 {
+					break // replies first
+				}
+				if err := sleep(ctx, early); err != nil {
 					return err
 				}
 			}
+			b := w.prepare(*w.next)
+			w.next = nil
+			if err := w.send(b); err != nil {
+				return err
+			}
 		}
 		if len(w.underWay) == 0 {
-			return nil
+			return ctx.Err()
 		}
 		if err := w.receive(ctx); err != nil {
 			return err
@@ -94,38 +179,34 @@ func (w *loader) work(ctx context.Context) error {
 	}
 }
 
-// prepare takes the next records and encodes them; false: all are taken.
-func (w *loader) prepare() (*loaderBatch, bool) {
+// prepare encodes records.
+func (w *loader) prepare(next taken) *loaderBatch {
 	t := w.run
-	to := int(w.next.Add(int64(t.Batch)))
-	from := to - t.Batch
-	if from >= t.Records {
-		return nil, false
-	}
 	var b *loaderBatch
 	if n := len(w.free); n > 0 {
 		b, w.free = w.free[n-1], w.free[:n-1]
 	} else {
 		b = &loaderBatch{Batch: thriftclient.NewBatch(t.client())}
 	}
-	b.attempts = 0
-	b.Begin(t.ledger.table, t.Durability.Synced(), int32(from/t.Batch))
-	for i := from; i < min(to, t.Records); i++ {
+	b.attempts, b.taken = 0, next
+	b.Begin(t.ledger.table, t.Durability.Synced(), int32(next.sequence))
+	for i := next.from; i < next.to; i++ {
 		w.record(b.Batch, i)
 	}
 	b.End()
-	return b, true
+	return b
 }
 
 // record encodes a record and notes its checksum.
 func (w *loader) record(b *thriftclient.Batch, i int) {
 	l := w.run.ledger
-	w.key = l.key(w.key[:0], i)
+	g := l.at(i)
+	w.key = g.key(w.key[:0], i)
 	b.Row(w.key)
 	s := l.begin(w.key)
 	for c, column := range recordColumns {
-		v := b.PutN(column, l.valueLen(i, c))
-		l.value(v, i, c)
+		v := b.PutN(column, g.valueLen(i, c))
+		g.value(v, i, c)
 		l.column(&s, l.names[c], v)
 	}
 	l.sums[i] = s.sum()
@@ -155,6 +236,9 @@ func (w *loader) receive(ctx context.Context) error {
 	if err == nil {
 		w.rec.done(b.sent, b.Rows())
 		w.phase.Add(b.Rows())
+		if w.acknowledged != nil {
+			w.acknowledged(b.taken)
+		}
 		w.free = append(w.free, b)
 		return nil
 	}
@@ -162,14 +246,12 @@ func (w *loader) receive(ctx context.Context) error {
 	if !errors.As(err, &refused) {
 		return err
 	}
-	w.rec.errors++
+	w.rec.refused(refused)
 	if b.attempts >= loadAttempts {
 		return fmt.Errorf("after %d attempts: %w", b.attempts, err)
 	}
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-time.After(loadBackoff << b.attempts):
+	if err := sleep(ctx, loadBackoff<<b.attempts); err != nil {
+		return err
 	}
 	return w.send(b)
 }

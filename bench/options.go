@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -19,10 +20,34 @@ const (
 	OpLoad = "load" // mutateRows
 	OpScan = "scan" // scannerGetList until everything was read
 	OpGet  = "get"  // getRow of random rows
-	// OpIncrement is incrementRows, on tables of its own. It is done only where
-	// it is asked for.
-	OpIncrement = "increment"
+
+	// Those that follow are done only where they are asked for.
+
+	OpIncrement = "increment" // incrementRows, on tables of its own
+	OpFilter    = "filter"    // a scan with a filter that keeps one row in 1,000
+	OpOverwrite = "overwrite" // mutateRows of rows that are there, again and again
+	// OpRescan is a scan of what was loaded, of the same after every record was
+	// overwritten ten times, and after a major compaction.
+	OpRescan = "rescan"
+	// OpStart starts the server again on the loaded folder, after a stop in
+	// order and after a kill; Restart does it.
+	OpStart = "start"
 )
+
+// Operations that are not asked for by their own names.
+const (
+	// OpRead is getRow beside a load: Readers.
+	OpRead = "read"
+	// Those of OpRescan.
+	OpScanClean       = "scan-clean"
+	OpScanOverwritten = "scan-overwritten"
+	OpScanCompacted   = "scan-compacted"
+	// OpStartKilled is the part of OpStart after a kill.
+	OpStartKilled = "start-killed"
+)
+
+// asked are the operations that Options.Ops may name.
+var askedOps = []string{OpLoad, OpScan, OpGet, OpIncrement, OpFilter, OpOverwrite, OpRescan, OpStart}
 
 // Modes of the load.
 const (
@@ -42,6 +67,8 @@ const (
 	DefaultScanRows    = 1000
 	DefaultGets        = 20000
 	DefaultIncrements  = 1000000
+	// DefaultDuration of OpOverwrite.
+	DefaultDuration = 30 * time.Second
 )
 
 // maxRepeat bounds repetitions, whatever their number is chosen by.
@@ -52,7 +79,7 @@ const maxRepeat = 1000
 type Options struct {
 	// Addr is the Thrift server's host:port.
 	Addr string
-	// Records to load into a table; 0: 60,000.
+	// Records to load into a table; 0: 60,000, or as many as Duration allows.
 	Records int
 	// Connections, and as many goroutines; 0: 10.
 	Connections int
@@ -71,9 +98,22 @@ type Options struct {
 	Seed uint64
 	// NoVerify leaves out the comparison of what is read with what was written.
 	NoVerify bool
-	// Ops to report, of OpLoad, OpScan, OpGet and OpIncrement; nil: the first
-	// three. A load is done for any of those, and, unless NoVerify, a scan.
+	// Ops to report; nil: OpLoad, OpScan, OpGet. A load is done for any but
+	// OpIncrement, and, unless NoVerify, a scan.
 	Ops []string
+	// Duration of OpOverwrite, where 0 is 30 s, if that is asked for; else of the
+	// load, which ends then or with Records, whichever is first, where 0 is
+	// without an end.
+	Duration time.Duration
+	// Rate in records a second that load and overwrite do not exceed; 0: as fast
+	// as they can.
+	Rate int
+	// Readers that getRow random rows beside the load, each on a connection of
+	// its own. 0: none. More report OpRead.
+	Readers int
+	// ReadRate in rows a second that all Readers together do not exceed; 0: as
+	// fast as they can.
+	ReadRate int
 	// Batch is the number of records in a mutateRows, and of increments in an
 	// incrementRows; 0: 300.
 	Batch int
@@ -98,6 +138,10 @@ type Options struct {
 	// fsyncs and, without a ServerPID, what else they hold; "": none.
 	StatsURL string
 
+	// Restart ends the server, in order or by kill -9, and starts it again on the
+	// same folder. Nil: it is not ours, and OpStart cannot be done.
+	Restart func(ctx context.Context, kill bool) (Restarted, error)
+
 	// Lock is the path of the lock file; "": LockPath without an environment.
 	Lock string
 	// NoLock measures without the lock.
@@ -105,6 +149,16 @@ type Options struct {
 	// Progress is told what goes on: a bar if it is a terminal, else lines;
 	// nil: nothing.
 	Progress io.Writer
+}
+
+// Restarted is a server that was started again.
+type Restarted struct {
+	// Took is the time from the start of the process until it was ready.
+	Took time.Duration
+	// Addr, PID and StatsURL are the new Options.Addr, ServerPID and StatsURL.
+	Addr     string
+	PID      int
+	StatsURL string
 }
 
 // LockPath is where the lock file of benchmarks is: $BENCH_LOCK, or
@@ -126,7 +180,15 @@ func (o Options) withDefaults() Options {
 			*v = d
 		}
 	}
-	orInt(&o.Records, DefaultRecords)
+	if len(o.Ops) == 0 {
+		o.Ops = []string{OpLoad, OpScan, OpGet}
+	}
+	if o.Duration == 0 && o.wants(OpOverwrite) {
+		o.Duration = DefaultDuration
+	}
+	if o.Duration == 0 || o.wants(OpOverwrite) {
+		orInt(&o.Records, DefaultRecords)
+	}
 	orInt(&o.Connections, DefaultConnections)
 	orInt(&o.Producers, o.Connections)
 	orInt(&o.Batch, DefaultBatch)
@@ -145,9 +207,6 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Seed == 0 {
 		o.Seed = 1
-	}
-	if len(o.Ops) == 0 {
-		o.Ops = []string{OpLoad, OpScan, OpGet}
 	}
 	if o.Lock == "" {
 		o.Lock = LockPath(nil)
@@ -171,7 +230,7 @@ func (o Options) Validate() error {
 		v        int
 		min, max int
 	}{
-		{"records", o.Records, 1, 1 << 30},
+		{"records", o.Records, 0, 1 << 30},
 		{"connections", o.Connections, 1, 10000},
 		{"producers", o.Producers, 1, 10000},
 		{"repeat", o.Repeat, 0, maxRepeat},
@@ -180,6 +239,9 @@ func (o Options) Validate() error {
 		{"gets", o.Gets, 1, 1 << 30},
 		{"increments", o.Increments, 1, 1 << 30},
 		{"pipeline", o.Pipeline, 1, 1000},
+		{"rate", o.Rate, 0, 1 << 30},
+		{"readers", o.Readers, 0, 10000},
+		{"read-rate", o.ReadRate, 0, 1 << 30},
 	} {
 		if f.v < f.min || f.v > f.max {
 			bad(f.flag, f.v, fmt.Sprintf("choose %d to %d", f.min, f.max))
@@ -195,11 +257,48 @@ func (o Options) Validate() error {
 		bad("pipeline", o.Pipeline, "a shared connection is locked for each call; use --mode private")
 	}
 	for _, op := range o.Ops {
-		if op != OpLoad && op != OpScan && op != OpGet && op != OpIncrement {
-			bad("op", op, "choose load, scan, get or increment")
+		if !slices.Contains(askedOps, op) {
+			bad("op", op, "choose "+strings.Join(askedOps[:len(askedOps)-1], ", ")+" or "+askedOps[len(askedOps)-1])
 		}
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, o.validateNew()...)...)
+}
+
+// validateNew is Validate for what belongs to some operations alone.
+func (o *Options) validateNew() (errs []error) {
+	bad := func(flag string, value any, want string) {
+		errs = append(errs, fmt.Errorf("--%s is %v: %s", flag, value, want))
+	}
+	if o.Duration < 0 || o.Duration > maxDuration {
+		bad("duration", o.Duration, fmt.Sprintf("choose up to %v", maxDuration))
+	}
+	if o.ReadRate > 0 && o.Readers == 0 {
+		bad("read-rate", o.ReadRate, "it is of --readers, and there are none")
+	}
+	if o.wants(OpStart) && o.Restart == nil {
+		bad("op", OpStart, "only a server of bench's own can be started again: leave out --addr")
+	}
+	if o.wants(OpRescan) && o.StatsURL == "" {
+		bad("op", OpRescan, "the end of a compaction is seen in Cellar's metrics: leave out --addr")
+	}
+	if o.rewrites() && o.Mode == ModeShared {
+		bad("mode", o.Mode, "to overwrite, each writer needs a connection of its own: choose private")
+	}
+	if o.rewrites() && o.Pipeline > 1 {
+		bad("pipeline", o.Pipeline, "to overwrite, a write must be done before the next of the same record: choose 1")
+	}
+	if o.wants(OpStart) && !o.Durability.Synced() {
+		bad("durability", o.Durability, "what is not in the log does not live through a kill; --op start needs SYNC_WAL")
+	}
+	return errs
+}
+
+// maxDuration bounds Duration.
+const maxDuration = 24 * time.Hour
+
+// rewrites says whether some operation overwrites what is loaded.
+func (o *Options) rewrites() bool {
+	return o.wants(OpOverwrite) || o.wants(OpRescan) || o.wants(OpStart)
 }
 
 func (o *Options) wants(op string) bool { return slices.Contains(o.Ops, op) }
@@ -215,5 +314,6 @@ func (o *Options) config() map[string]any {
 		"durability": o.Durability.String(), "repeat": o.Repeat, "seed": o.Seed, "no-verify": o.NoVerify,
 		"op": strings.Join(o.Ops, ","), "batch": o.Batch, "scan-rows": o.ScanRows, "gets": o.Gets, "increments": o.Increments,
 		"pipeline": o.Pipeline, "framed": o.Framed, "compact": o.Compact, "timeout": o.Timeout.String(),
+		"duration": o.Duration.String(), "rate": o.Rate, "readers": o.Readers, "read-rate": o.ReadRate,
 	}
 }

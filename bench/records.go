@@ -32,6 +32,8 @@ const recordsSpec = `records: the rows of the thrift and collect workloads
             six bits of entropy each, no repetition that a compressor could use
   size      about 1.0 KB a record
   seeded    the same --seed gives the same records but for the nanotime
+  again     a record that is overwritten gets values of the same kind, others
+            each time
 `
 
 // WriteSpec describes the generators of the workloads, for "--spec".
@@ -41,10 +43,14 @@ func WriteSpec(w io.Writer) error {
 }
 
 // records generates the records of one run. A record depends on its number, the
-// seed and the epoch alone, so that it can be made again to compare.
+// seed, the epoch and how often it was overwritten alone, so that it can be made
+// again to compare.
 type records struct {
 	seed  uint64
 	epoch int64 // ns; part of the keys
+	// version of the values: 0 as they are loaded, then 1 more each time that
+	// they are overwritten. Keys stay.
+	version uint64
 }
 
 const keyPrefix = "RK_"
@@ -80,7 +86,7 @@ func (g records) valueLen(i, column int) int {
 }
 
 func (g records) state(i, column int) uint64 {
-	return mix(g.random(i) ^ uint64(column+1)*0x9e3779b97f4a7c15)
+	return mix(g.random(i) ^ uint64(column+1)*0x9e3779b97f4a7c15 + g.version*0xd1342543de82ef95)
 }
 
 // value fills b, of valueLen bytes, with the value of a record's column.

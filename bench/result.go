@@ -4,7 +4,10 @@ import (
 	"encoding/json"
 	"io"
 	"runtime"
+	"strings"
 	"time"
+
+	"github.com/cellardb/cellar/bench/thriftclient"
 )
 
 // Result is what one operation of a workload came to. Its JSON form is one line
@@ -35,6 +38,18 @@ type Result struct {
 	// Series is Count second by second; pauses between repetitions are not in
 	// it.
 	Series []int64 `json:"series"`
+	// ErrorKinds is Errors by what they were, HBase's names of exceptions.
+	ErrorKinds map[string]int64 `json:"error_kinds"`
+	// Latency holds quantiles of the latency of one call, in ms, by their names:
+	// p10 p50 p90 p99 p99.9 p99.99 max.
+	Latency map[string]float64 `json:"latency_ms"`
+	// Samples are what the server said of itself, or the system of it, second by
+	// second; an element is null where it did not say it. The names are those of
+	// sampleNames.
+	Samples map[string][]*float64 `json:"samples"`
+	// Figures are what the operation is about besides its rate, by names that
+	// docs/bench.md explains.
+	Figures map[string]float64 `json:"figures"`
 	// Config holds every flag by its name, and "load_average", the machine's
 	// when the run began (absent where unknown), and "cpus".
 	Config map[string]any `json:"config"`
@@ -58,26 +73,59 @@ type measure struct {
 	server  *server
 	took    time.Duration
 	rounds  int
-	errors  int64
+	kinds   map[string]int64 // of errors
 	latency histogram
 	series  series
 	used    usage
 	started time.Time
 	before  usage
+	samples samples
+	sampler *sampler
+	figures map[string]float64
 }
 
 func (m *measure) begin() {
 	m.before = m.server.usage()
+	m.sampler = m.server.sample(&m.samples)
 	m.started = m.clock()
+}
+
+// abandon ends a repetition of which nothing shall count; after end it does
+// nothing.
+func (m *measure) abandon() {
+	m.sampler.stop()
+	m.sampler = nil
+}
+
+// once notes a single act that took its time, in place of begin and end.
+func (m *measure) once(took time.Duration) {
+	m.latency.add(took)
+	m.series.add(m.took, 1)
+	m.took += took
+	m.rounds++
+}
+
+// figure notes a figure of the operation.
+func (m *measure) figure(name string, v float64) {
+	if m.figures == nil {
+		m.figures = map[string]float64{}
+	}
+	m.figures[name] = v
 }
 
 // end ends a repetition, of which the workers kept these records.
 func (m *measure) end(workers []*recorder) {
 	took := m.clock().Sub(m.started)
+	m.abandon()
 	for _, w := range workers {
 		m.latency.merge(&w.latency)
 		m.series.merge(&w.series)
-		m.errors += w.errors
+		for kind, n := range w.kinds {
+			if m.kinds == nil {
+				m.kinds = map[string]int64{}
+			}
+			m.kinds[kind] += n
+		}
 	}
 	m.used.add(m.server.usage().since(m.before))
 	m.took += took
@@ -100,10 +148,14 @@ func (m *measure) enough(repeat int) bool {
 func (m *measure) result(name, op, unit, durability string, config map[string]any) Result {
 	r := Result{
 		Name: name, Op: op, Unit: unit, Durability: durability, Config: config,
-		Seconds: m.took.Seconds(), Errors: m.errors, Series: m.series.counts(m.took),
+		Seconds: m.took.Seconds(), Series: m.series.counts(m.took),
 		P50: m.latency.quantile(0.50), P99: m.latency.quantile(0.99),
 		ServerCPU: m.used.serverCPU, ClientCPU: m.used.clientCPU, ServerRSSPeak: m.used.rssPeak,
 		DiskRead: m.used.read, DiskWritten: m.used.written, Fsyncs: m.used.fsyncs,
+		ErrorKinds: m.kinds, Latency: m.latency.quantiles(), Samples: m.samples, Figures: m.figures,
+	}
+	for _, n := range m.kinds {
+		r.Errors += n
 	}
 	for _, n := range r.Series {
 		r.Count += n
@@ -123,7 +175,25 @@ type recorder struct {
 	offset  time.Duration // time of the operation before this repetition
 	latency histogram
 	series  series
-	errors  int64
+	kinds   map[string]int64 // calls that were refused, by the exception
+}
+
+// refused notes an exception.
+func (r *recorder) refused(e *thriftclient.Exception) {
+	if r.kinds == nil {
+		r.kinds = map[string]int64{}
+	}
+	r.kinds[errorKind(e)]++
+}
+
+// errorKind is the name of the Java class that an IOError begins with, without
+// its package; else that of the exception.
+func errorKind(e *thriftclient.Exception) string {
+	class, _, ok := strings.Cut(e.Message, ":")
+	if e.Kind != thriftclient.IOError || !ok || strings.ContainsAny(class, " \n") {
+		return e.Kind.String()
+	}
+	return class[strings.LastIndexByte(class, '.')+1:]
 }
 
 // done notes a call that began at from, has ended now and did n units.

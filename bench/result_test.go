@@ -19,7 +19,7 @@ func sampleResults() []Result {
 	o := Options{Addr: "127.0.0.1:9090"}.withDefaults()
 	config := o.config()
 	config["load_average"], config["cpus"] = 0.25, 2
-	m := measure{rounds: 1, took: 6500 * time.Millisecond, errors: 3}
+	m := measure{rounds: 1, took: 6500 * time.Millisecond, kinds: map[string]int64{"RegionTooBusyException": 3}}
 	for i, n := range []int64{90000, 100000, 80000, 110000, 120000, 99000, 51000} {
 		m.series.add(time.Duration(i)*time.Second, n)
 	}

@@ -23,6 +23,14 @@ func (s *series) merge(o *series) {
 	}
 }
 
+func (s *series) total() int64 {
+	sum := int64(0)
+	for _, n := range s.seconds {
+		sum += n
+	}
+	return sum
+}
+
 // counts is a number for each second that has begun within took.
 func (s *series) counts(took time.Duration) []int64 {
 	n := int((took + time.Second - 1) / time.Second)
@@ -89,6 +97,24 @@ func (h *histogram) merge(o *histogram) {
 		h.buckets[i] += n
 	}
 	h.n += o.n
+}
+
+// quantileNames are the quantiles that are reported, in their order.
+var quantileNames = []struct {
+	name string
+	q    float64
+}{{"p10", 0.1}, {"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"p99.9", 0.999}, {"p99.99", 0.9999}, {"max", 1}}
+
+// quantiles are the quantiles in ms by their names; nil if there are none.
+func (h *histogram) quantiles() map[string]float64 {
+	if h.n == 0 {
+		return nil
+	}
+	all := make(map[string]float64, len(quantileNames))
+	for _, q := range quantileNames {
+		all[q.name] = *h.quantile(q.q)
+	}
+	return all
 }
 
 // quantile is the duration in ms that a share q of all did not exceed; nil if

@@ -50,9 +50,12 @@ type thriftRun struct {
 	clock    func() time.Time
 	dial     func(ctx context.Context) (*thriftclient.Client, error)
 
-	load, scan, get, increment measure
+	load, scan, get, increment, filter, overwrite, read measure
+	clean, overwritten, compacted, start, killed        measure
 
-	ledger *ledger // of the table that was loaded last
+	server *server
+	settle func(ctx context.Context) error // waits until a compaction has ended
+	ledger *ledger                         // of the table that was loaded last
 	// id tells the tables of this run from those of another on the same
 	// server, which must not be touched.
 	id    string
@@ -62,12 +65,13 @@ type thriftRun struct {
 func newThriftRun(o Options, p *Progress) *thriftRun {
 	server := newServer(o.ServerPID, o.StatsURL)
 	t := &thriftRun{Options: o, progress: p, config: machine(o.config()), clock: time.Now}
+	t.server, t.settle = server, t.rest
 	t.id = fmt.Sprintf("%d_%d", os.Getpid(), t.clock().UnixNano())
-	for _, m := range []*measure{&t.load, &t.scan, &t.get, &t.increment} {
-		m.clock, m.server = t.clock, server
+	for _, op := range t.reported() {
+		op.m.clock, op.m.server = t.clock, server
 	}
 	t.dial = func(ctx context.Context) (*thriftclient.Client, error) {
-		return thriftclient.Dial(ctx, o.Addr, o.client())
+		return thriftclient.Dial(ctx, t.Addr, o.client())
 	}
 	return t
 }
@@ -76,6 +80,9 @@ func newThriftRun(o Options, p *Progress) *thriftRun {
 // something in it is wrong.
 func (t *thriftRun) run(ctx context.Context) ([]Result, error) {
 	err := t.operations(ctx)
+	for _, op := range t.reported() {
+		op.m.abandon()
+	}
 	if err == nil && t.table != "" {
 		err = t.drop(ctx, t.table)
 	}
@@ -97,7 +104,7 @@ func (t *thriftRun) operations(ctx context.Context) error {
 			}
 		}
 	}
-	if !t.wants(OpLoad) && !t.wants(OpScan) && !t.wants(OpGet) {
+	if len(t.Ops) == 1 && t.wants(OpIncrement) {
 		return nil
 	}
 	if err := t.loads(ctx); err != nil {
@@ -111,6 +118,16 @@ func (t *thriftRun) operations(ctx context.Context) error {
 	for t.wants(OpGet) && !t.get.enough(t.Repeat) {
 		if err := t.gets(ctx); err != nil {
 			return err
+		}
+	}
+	for _, op := range []struct {
+		name string
+		do   func(context.Context) error
+	}{{OpFilter, t.filters}, {OpStart, t.starts}, {OpRescan, t.rescans}, {OpOverwrite, t.overwrites}} {
+		if t.wants(op.name) {
+			if err := op.do(ctx); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -156,18 +173,31 @@ func (t *thriftRun) loads(ctx context.Context) error {
 	}
 }
 
-func (t *thriftRun) results() []Result {
+// reportedOp is an operation that may have a result.
+type reportedOp struct {
+	name, unit, durability string
+	m                      *measure
+}
+
+// reported are all operations, in the order of the results.
+func (t *thriftRun) reported() []reportedOp {
 	d := t.Durability.String()
-	var all []Result
-	for _, op := range []struct {
-		name, unit, durability string
-		m                      *measure
-	}{
+	return []reportedOp{
 		// The Thrift interface has no increments without the log.
 		{OpIncrement, "increments", cell.SyncWAL.String(), &t.increment},
-		{OpScan, "rows", d, &t.scan}, {OpGet, "gets", d, &t.get}, {OpLoad, "records", d, &t.load},
-	} {
-		if t.wants(op.name) && op.m.rounds > 0 {
+		{OpScan, "rows", d, &t.scan}, {OpGet, "gets", d, &t.get}, {OpFilter, "rows", d, &t.filter},
+		{OpScanClean, "rows", d, &t.clean}, {OpScanOverwritten, "rows", d, &t.overwritten}, {OpScanCompacted, "rows", d, &t.compacted},
+		{OpStart, "starts", d, &t.start}, {OpStartKilled, "starts", d, &t.killed},
+		{OpRead, "gets", d, &t.read}, {OpOverwrite, "records", d, &t.overwrite}, {OpLoad, "records", d, &t.load},
+	}
+}
+
+// results are those of the operations that were done and asked for; others ask
+// for a load and a scan too.
+func (t *thriftRun) results() []Result {
+	var all []Result
+	for _, op := range t.reported() {
+		if op.m.rounds > 0 && (t.wants(op.name) || op.name != OpLoad && op.name != OpScan) {
 			all = append(all, op.m.result("thrift", op.name, op.unit, op.durability, t.config))
 		}
 	}
@@ -210,57 +240,6 @@ func (t *thriftRun) drop(ctx context.Context, table string) error {
 	}
 	t.table = ""
 	return nil
-}
-
-// scanAll reads the table back on one connection and, unless NoVerify, compares
-// every row. It keeps Pipeline requests under way.
-func (t *thriftRun) scanAll(ctx context.Context) error {
-	c, done, err := t.connect(ctx)
-	if err != nil {
-		return err
-	}
-	defer done()
-	phase := t.progress.Begin("scan", t.Records)
-	defer phase.End()
-
-	audit, count := t.ledger.audit(), 0
-	visit := func(row *thriftclient.Row) error {
-		count++
-		if !t.NoVerify {
-			audit.row(row)
-		}
-		return nil
-	}
-	t.scan.begin()
-	rec := t.scan.recorder()
-	id, err := c.ScannerOpen(t.ledger.table, thriftclient.Scan{Caching: t.ScanRows})
-	if err != nil {
-		return fmt.Errorf("scan: %w", err)
-	}
-	sent := make(chan time.Time, t.Pipeline)
-	for more := true; more || len(sent) > 0; {
-		for more && len(sent) < t.Pipeline {
-			sent <- t.clock()
-			if err := c.SendScannerGetList(id, t.ScanRows); err != nil {
-				return fmt.Errorf("scan: %w", err)
-			}
-		}
-		n, err := c.ReceiveScannerGetList(visit)
-		if err != nil {
-			return fmt.Errorf("scan after %d rows: %w", count, err)
-		}
-		rec.done(<-sent, n)
-		phase.Add(n)
-		more = more && n > 0
-	}
-	if err := c.ScannerClose(id); err != nil {
-		return fmt.Errorf("scan: %w", err)
-	}
-	t.scan.end([]*recorder{rec})
-	if t.NoVerify {
-		return nil
-	}
-	return audit.end()
 }
 
 // gets does one repetition of random reads over all connections.

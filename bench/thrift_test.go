@@ -424,6 +424,13 @@ func TestBusyGatewayPipelined(t *testing.T) {
 // pipeRun is a run whose connections are pipes, so that time may be a fake one.
 func pipeRun(t *testing.T, h gateway.Hooks, change func(o *Options)) *thriftRun {
 	t.Helper()
+	_, run := pipe(t, h, change)
+	return run
+}
+
+// pipe is pipeRun and its gateway.
+func pipe(t *testing.T, h gateway.Hooks, change func(o *Options)) (*gateway.Gateway, *thriftRun) {
+	t.Helper()
 	g := gateway.New(h)
 	t.Cleanup(g.Close)
 	o := Options{Addr: "pipe", Records: 1000, Connections: 3, Batch: 70, ScanRows: 64, Gets: 200, Repeat: 1}
@@ -434,7 +441,7 @@ func pipeRun(t *testing.T, h gateway.Hooks, change func(o *Options)) *thriftRun 
 		g.Serve(there)
 		return thriftclient.New(here, run.client()), nil
 	}
-	return run
+	return g, run
 }
 
 // TestRepeatsUntilFiveSeconds: with a fake clock, each call takes 10 ms.
@@ -596,7 +603,7 @@ func TestOptionsAreValidated(t *testing.T) {
 	f(func(o *Options) {}, "")
 	f(func(o *Options) { o.Mode = ModeShared; o.Durability = cell.SkipWAL; o.Ops = []string{OpGet} }, "")
 	f(func(o *Options) { o.Addr = "" }, `--addr is "": give the host:port of a Thrift server`)
-	f(func(o *Options) { o.Records = -1 }, "--records is -1: choose 1 to 1073741824")
+	f(func(o *Options) { o.Records = -1 }, "--records is -1: choose 0 to 1073741824")
 	f(func(o *Options) { o.Connections = 20000 }, "--connections is 20000: choose 1 to 10000")
 	f(func(o *Options) { o.Repeat = -1 }, "--repeat is -1: choose 0 to 1000")
 	f(func(o *Options) { o.Batch = -5 }, "--batch is -5")
@@ -606,7 +613,7 @@ func TestOptionsAreValidated(t *testing.T) {
 	f(func(o *Options) { o.Mode = "both" }, "--mode is both: choose private or shared")
 	f(func(o *Options) { o.Mode = ModeShared; o.Pipeline = 2 }, "--pipeline is 2: a shared connection is locked for each call")
 	f(func(o *Options) { o.Durability = cell.AsyncWAL }, "--durability is ASYNC_WAL: the Thrift interface knows SYNC_WAL and SKIP_WAL")
-	f(func(o *Options) { o.Ops = []string{OpLoad, "put"} }, "--op is put: choose load, scan, get or increment")
+	f(func(o *Options) { o.Ops = []string{OpLoad, "put"} }, "--op is put: choose load, scan, get, increment, filter, overwrite, rescan or start")
 	f(func(o *Options) { o.Producers = -5 }, "--producers is -5")
 	f(func(o *Options) { o.Increments = -5 }, "--increments is -5")
 }

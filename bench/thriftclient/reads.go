@@ -7,6 +7,7 @@ type Scan struct {
 	Start   []byte   // inclusive; nil: from the first row
 	Stop    []byte   // exclusive; nil: to the last row
 	Columns [][]byte // family or family:qualifier; nil: all
+	Filter  string   // in the filter language; "": none
 	Caching int      // rows that the gateway fetches at a time; 0: its default
 }
 
@@ -36,6 +37,10 @@ func (c *Client) ScannerOpen(table string, s Scan) (int32, error) {
 	if s.Caching != 0 {
 		w.Field(thrift.I32, 5)
 		w.I32(int32(s.Caching))
+	}
+	if s.Filter != "" {
+		w.Field(thrift.String, 6)
+		w.String(s.Filter)
 	}
 	w.StructEnd()
 	if err := c.end(); err != nil {

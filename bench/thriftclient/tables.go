@@ -76,6 +76,15 @@ func (c *Client) DeleteTable(table string) error {
 	return c.receive("deleteTable", void, nil)
 }
 
+// MajorCompact asks for a major compaction of a table; it does not wait for its
+// end.
+func (c *Client) MajorCompact(table string) error {
+	if err := c.onTable("majorCompact", table); err != nil {
+		return err
+	}
+	return c.receive("majorCompact", void, nil)
+}
+
 // DropTable deletes a table whatever its state; none there is no error.
 func (c *Client) DropTable(table string) error {
 	names, err := c.TableNames()

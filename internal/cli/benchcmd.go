@@ -55,7 +55,13 @@ func (a *app) benchThriftCommand() *cobra.Command {
 		Long: `Loads records of about 1 KB by mutateRows, scans all of them back and reads random
 ones, through the HBase Thrift 1 interface: Cellar's, or that of Apache's gateway.
 Short loads are repeated on fresh tables until 5 seconds are measured.
---op increment adds to 1,000 counters by incrementRows, and compares the exact sums.
+
+Operations that --op names beside load, scan and get:
+  increment   adds to 1,000 counters by incrementRows, and compares the exact sums
+  filter      scans with a filter that keeps one row in 1,000
+  overwrite   overwrites what was loaded, in turn, at --rate for --duration
+  rescan      scans what was loaded, the same overwritten ten times, and compacted
+  start       kills the server and stops it, and measures until it is ready again
 
 The tables are called cellar_bench_thrift_..., with this process's number and the
 time in their names, and are dropped at the end unless something in them is wrong.`,
@@ -64,6 +70,11 @@ time in their names, and are dropped at the end unless something in them is wron
   cellar bench thrift --mode shared                one connection for all ten writers
   cellar bench thrift --durability SKIP_WAL
   cellar bench thrift --op increment               1,000,000 increments over 1,000 rows
+  cellar bench thrift --op load --records 6000000 --readers 2 --read-rate 200
+                                                   6 GB, and random reads beside the load
+  cellar bench thrift --op load --connections 100 --duration 2m
+                                                   more producers than the store can take
+  cellar bench thrift --op overwrite --records 1000000 --rate 30000 --duration 3m
   cellar bench thrift --fault-fsync-delay 5ms      on a slow disk
   cellar bench thrift --addr gateway.example:9090  somebody else's server
   cellar bench thrift --op load --json | jq .rate`,
@@ -86,7 +97,11 @@ time in their names, and are dropped at the end unless something in them is wron
 // workload adds the flags of the Thrift workload alone.
 func (f *benchFlags) workload(flags *pflag.FlagSet, o *bench.Options) {
 	flags.StringVar(&o.Mode, "mode", bench.ModePrivate, "private: a connection for each writer; shared: one under a lock for all")
-	flags.IntVar(&o.Records, "records", bench.DefaultRecords, "records to load")
+	flags.IntVar(&o.Records, "records", 0, "records to load (60000, or as many as --duration allows)")
+	flags.DurationVar(&o.Duration, "duration", 0, "of --op overwrite (30s); without that op, when the load ends at the latest")
+	flags.IntVar(&o.Rate, "rate", 0, "records a second that load and overwrite do not exceed (no limit)")
+	flags.IntVar(&o.Readers, "readers", 0, "connections that getRow random rows beside the load")
+	flags.IntVar(&o.ReadRate, "read-rate", 0, "rows a second that all --readers together do not exceed (no limit)")
 	flags.IntVar(&o.Batch, "batch", bench.DefaultBatch, "records in a mutateRows, increments in an incrementRows")
 	flags.IntVar(&o.ScanRows, "scan-rows", bench.DefaultScanRows, "rows asked of a scannerGetList")
 	flags.IntVar(&o.Gets, "gets", bench.DefaultGets, "random getRow in a repetition")
@@ -103,7 +118,7 @@ func (f *benchFlags) common(flags *pflag.FlagSet, o *bench.Options) {
 	flags.IntVar(&o.Connections, "connections", bench.DefaultConnections, "connections, and as many readers")
 	flags.IntVar(&o.Producers, "producers", 0, "writers that load (as many as --connections)")
 	flags.StringVar(&f.durability, "durability", cell.SyncWAL.String(), "of the load: SYNC_WAL or SKIP_WAL")
-	flags.StringVar(&f.ops, "op", "", "operations to report, with commas: load, scan, get, increment (the first three)")
+	flags.StringVar(&f.ops, "op", "", "operations to report, with commas: load, scan, get, increment, filter, overwrite, rescan, start (the first three)")
 	flags.IntVar(&o.Repeat, "repeat", 0, "repetitions of each operation (until it took 5 s)")
 	flags.Uint64Var(&o.Seed, "seed", 1, "of the generator")
 	flags.BoolVar(&o.NoVerify, "no-verify", false, "do not compare what is read with what was written")
@@ -139,7 +154,9 @@ func (a *app) benchThrift(c *cobra.Command, o bench.Options, f benchFlags) (err 
 	var settings map[string]any // of the server, by flag, if it is ours
 	if o.Addr == "" {
 		check := o
-		check.Addr = "127.0.0.1:9090" // stands for the one to come
+		// These stand for those to come.
+		check.Addr, check.StatsURL = "127.0.0.1:9090", "http://127.0.0.1:8600/metrics"
+		check.Restart = func(context.Context, bool) (bench.Restarted, error) { return bench.Restarted{}, nil }
 		if err := check.Validate(); err != nil {
 			return &usageError{err}
 		}
@@ -153,9 +170,9 @@ func (a *app) benchThrift(c *cobra.Command, o bench.Options, f benchFlags) (err 
 			return err
 		}
 		defer func() { err = errors.Join(err, own.remove()) }()
-		o.Addr = own.server.Addresses[server.DoorThrift1]
-		o.ServerPID = own.server.PID
-		o.StatsURL = "http://" + own.server.Addresses[server.DoorHTTP] + "/metrics"
+		where := own.where()
+		o.Addr, o.ServerPID, o.StatsURL = where.Addr, where.PID, where.StatsURL
+		o.Restart = own.restart
 	} else if err := o.Validate(); err != nil {
 		return &usageError{err}
 	}

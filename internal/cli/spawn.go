@@ -123,6 +123,14 @@ func (p *process) stop(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 	}
+	return p.kill()
+}
+
+// kill ends the server the hard way, and waits until it is gone.
+func (p *process) kill() error {
+	if p.stdin != nil {
+		defer p.stdin.Close()
+	}
 	if err := p.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("kill the server: %w", err)
 	}

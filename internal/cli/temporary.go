@@ -6,12 +6,17 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
+
+	"github.com/cellardb/cellar/bench"
+	"github.com/cellardb/cellar/server"
 )
 
 // temporary is a server of our own in a folder of its own, both to be removed.
 type temporary struct {
-	*process
-	dir string
+	*process // nil: it could not be started again
+	dir      string
+	start    func(ctx context.Context) (*process, error)
 }
 
 // startTemporary starts a server on free ports and an empty folder.
@@ -20,14 +25,15 @@ func (a *app) startTemporary(ctx context.Context, parent string, flags []string)
 	if err != nil {
 		return nil, fmt.Errorf("make a temporary folder: %w", err)
 	}
-	p, err := a.startIn(ctx, dir, flags)
+	start := func(ctx context.Context) (*process, error) { return a.startIn(ctx, dir, flags) }
+	p, err := start(ctx)
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	if inMemory(dir) {
 		fmt.Fprintf(a.err, "%s is in memory, so fsync costs nothing there: name a folder on a disk with --temp\n", dir)
 	}
-	return &temporary{p, dir}, nil
+	return &temporary{p, dir, start}, nil
 }
 
 func (a *app) startIn(ctx context.Context, dir string, flags []string) (*process, error) {
@@ -52,5 +58,39 @@ const logName = "cellar.log"
 func (t *temporary) remove() error {
 	ctx, cancel := context.WithTimeout(context.Background(), killFor)
 	defer cancel()
-	return errors.Join(t.stop(ctx), os.RemoveAll(t.dir))
+	var err error
+	if t.process != nil {
+		err = t.stop(ctx)
+	}
+	return errors.Join(err, os.RemoveAll(t.dir))
+}
+
+// where is the server as the benchmark needs to know it.
+func (t *temporary) where() bench.Restarted {
+	return bench.Restarted{
+		Addr: t.server.Addresses[server.DoorThrift1], PID: t.server.PID,
+		StatsURL: "http://" + t.server.Addresses[server.DoorHTTP] + "/metrics",
+	}
+}
+
+// restart ends the server, in order or by SIGKILL, and starts it again on the
+// same folder.
+func (t *temporary) restart(ctx context.Context, kill bool) (bench.Restarted, error) {
+	end := t.stop
+	if kill {
+		end = func(context.Context) error { return t.kill() }
+	}
+	if err := end(ctx); err != nil {
+		return bench.Restarted{}, err
+	}
+	t.process = nil
+	began := time.Now()
+	p, err := t.start(ctx)
+	if err != nil {
+		return bench.Restarted{}, err
+	}
+	t.process = p
+	now := t.where()
+	now.Took = time.Since(began)
+	return now, nil
 }

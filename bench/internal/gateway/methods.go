@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"encoding/binary"
+	"regexp"
 	"slices"
 
 	"github.com/cellardb/cellar/internal/wire/thrift"
@@ -41,6 +42,10 @@ var methods = map[string]func(g *Gateway, args map[int16]value, w *thrift.Writer
 		if err == nil {
 			t.enabled = false
 		}
+		return err
+	},
+	"majorCompact": func(g *Gateway, args map[int16]value, _ *thrift.Writer) error {
+		_, err := g.table(args)
 		return err
 	},
 	"deleteTable": func(g *Gateway, args map[int16]value, _ *thrift.Writer) error {
@@ -168,12 +173,39 @@ func scannerOpen(g *Gateway, args map[int16]value, w *thrift.Writer) error {
 		i, _ := slices.BinarySearch(keys, stop)
 		keys = keys[:i]
 	}
+	if text, ok := scan[6].(string); ok {
+		if keys, err = matching(keys, text); err != nil {
+			return err
+		}
+	}
 	id := g.mu.nextID
 	g.mu.nextID++
 	g.mu.scanners[id] = &scanner{table: t, keys: keys}
 	w.Field(thrift.I32, 0)
 	w.I32(id)
 	return nil
+}
+
+// rowFilter is the one filter that is known.
+var rowFilter = regexp.MustCompile(`^RowFilter\(=, 'regexstring:(.*)'\)$`)
+
+// matching gives the keys that a filter keeps.
+func matching(keys []string, filter string) ([]string, error) {
+	m := rowFilter.FindStringSubmatch(filter)
+	if m == nil {
+		return nil, exception{1, "java.lang.IllegalArgumentException: unknown filter " + filter}
+	}
+	pattern, err := regexp.Compile(m[1])
+	if err != nil {
+		return nil, exception{1, err.Error()}
+	}
+	var kept []string
+	for _, k := range keys {
+		if pattern.MatchString(k) {
+			kept = append(kept, k)
+		}
+	}
+	return kept, nil
 }
 
 func scannerGetList(g *Gateway, args map[int16]value, w *thrift.Writer) error {
