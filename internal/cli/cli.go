@@ -78,6 +78,7 @@ func (a *app) root() *cobra.Command {
 		},
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetFlagErrorFunc(unknownFlag)
 	root.AddCommand(
 		a.quickstartCommand(),
 		a.serveCommand(),

@@ -3,11 +3,10 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
-	"github.com/knadh/koanf/parsers/yaml"
 	"github.com/knadh/koanf/providers/env/v2"
-	"github.com/knadh/koanf/providers/file"
 	"github.com/knadh/koanf/providers/posflag"
 	"github.com/knadh/koanf/v2"
 	"github.com/spf13/pflag"
@@ -124,7 +123,11 @@ func assemble(merged *koanf.Koanf, sources map[string]source) (*effective, error
 		}
 	}
 	if len(wrong) == 0 {
+		given := e.config
 		e.config = e.config.Resolve()
+		wrong = replaced(&given, e)
+	}
+	if len(wrong) == 0 {
 		wrong = addSources(e.config.Validate(), sources)
 	}
 	if len(wrong) == 0 {
@@ -138,6 +141,20 @@ func assemble(merged *koanf.Koanf, sources map[string]source) (*effective, error
 		}
 	}
 	return nil, err
+}
+
+// replaced names the settings that were given and for which a default was taken
+// all the same: 0 or nothing where that stands for "not set". Whoever writes
+// max_connections: 0 does not mean 4096.
+func replaced(given *server.Config, e *effective) (wrong []error) {
+	for _, s := range server.Settings() {
+		from := e.sources[s.Key]
+		if was := s.Get(given); from.kind != fromDefault && was != s.Get(&e.config) {
+			err := &server.SettingError{Key: s.Key, Value: was, Want: "a value above 0 or not empty, or leave it out for the default"}
+			wrong = append(wrong, &sourcedError{err, from})
+		}
+	}
+	return wrong
 }
 
 // addSources takes the errors of a Validate apart and says where each value was
@@ -171,9 +188,13 @@ func scalar(key string, v any) (string, error) {
 }
 
 // loadEnv reads the variables that belong to settings, and gives their names by
-// key. Others with our prefix are not ours to judge: Kubernetes sets
+// key. One that is empty is not set. Those that look like a misspelt setting are
+// refused; others with our prefix are not ours to judge: Kubernetes sets
 // CELLAR_PORT and the like wherever a service is called cellar.
 func loadEnv(environ []string) (*koanf.Koanf, map[string]string, error) {
+	if err := unknownVariables(environ); err != nil {
+		return nil, nil, err
+	}
 	names := map[string]string{}
 	keys := map[string]string{}
 	for _, s := range server.Settings() {
@@ -181,9 +202,14 @@ func loadEnv(environ []string) (*koanf.Koanf, map[string]string, error) {
 	}
 	k := koanf.New(".")
 	err := k.Load(env.Provider(".", env.Opt{
-		Prefix:        server.EnvPrefix,
-		EnvironFunc:   func() []string { return environ },
-		TransformFunc: func(name, value string) (string, any) { return keys[name], value },
+		Prefix:      server.EnvPrefix,
+		EnvironFunc: func() []string { return environ },
+		TransformFunc: func(name, value string) (string, any) {
+			if value == "" {
+				return "", nil
+			}
+			return keys[name], value
+		},
 	}), nil)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read environment: %w", err)
@@ -211,12 +237,46 @@ func loadFlags(flags *pflag.FlagSet) (*koanf.Koanf, map[string]string, error) {
 
 // loadFile reads a YAML file and refuses keys that are no settings.
 func loadFile(name string) (*koanf.Koanf, error) {
-	k := koanf.New(".")
-	if err := k.Load(file.Provider(name), yaml.Parser()); err != nil {
-		return nil, fmt.Errorf("read configuration %s: %w", name, err)
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("read configuration: %w", err)
 	}
-	if err := refuseUnknown(name, k); err != nil {
+	f, err := readYAML(name, text)
+	if err != nil {
 		return nil, err
 	}
+	if err := errors.Join(append(f.wrong, f.unknown())...); err != nil {
+		return nil, err
+	}
+	k := koanf.New(".")
+	if err := k.Load(nested(f.set), nil); err != nil {
+		return nil, fmt.Errorf("read configuration %s: %w", name, err)
+	}
 	return k, nil
+}
+
+// nested gives values by whole keys to koanf, which has sections in maps.
+type nested map[string]any
+
+// ReadBytes implements koanf.Provider.
+func (nested) ReadBytes() ([]byte, error) { return nil, errors.New("there are no bytes") }
+
+// Read implements koanf.Provider.
+func (n nested) Read() (map[string]any, error) {
+	all := map[string]any{}
+	for key, value := range n {
+		head, tail, ok := strings.Cut(key, ".")
+		switch {
+		case !ok && !isSection(settingKeys(), key):
+			all[key] = value
+		case ok:
+			section, _ := all[head].(map[string]any)
+			if section == nil {
+				section = map[string]any{}
+				all[head] = section
+			}
+			section[tail] = value
+		}
+	}
+	return all, nil
 }
