@@ -285,7 +285,7 @@ func (s *Session) eachRow(ctx context.Context, table string, spec ScanSpec, rows
 			err = e
 		}
 	}()
-	f := follower{rows: rows, visit: visit}
+	f := follower{rows: rows, visit: visit, parts: spec.Batch > 0}
 	for {
 		batch, err := scanner.Next(ctx, rows.caching())
 		if err != nil || len(batch) == 0 {
@@ -303,6 +303,7 @@ func (s *Session) eachRow(ctx context.Context, table string, spec ScanSpec, rows
 type follower struct {
 	rows  *Rows
 	visit func(*Row) error
+	parts bool // a row may go on in the next result
 	taken int64
 	last  []byte
 	began bool
@@ -329,5 +330,7 @@ func (f *follower) take(r *Row) (over bool, err error) {
 		f.taken++
 		f.began, f.last = true, append(f.last[:0], r.Key...)
 	}
-	return false, nil
+	// Not to be found out by the next row: with a filter there may be none for
+	// the rest of a large table.
+	return !f.parts && f.rows.Limit > 0 && f.taken >= f.rows.Limit, nil
 }

@@ -191,7 +191,11 @@ func (c Truncate) Run(ctx context.Context, s *Session) error {
 		}
 	}
 	s.printf("Truncating table...\n")
-	return admin.Truncate(ctx, c.Table, c.KeepSplits)
+	err = admin.Truncate(ctx, c.Table, c.KeepSplits)
+	if err != nil && on {
+		err = fmt.Errorf("%w; the table is disabled now: enable %s enables it", err, quote([]byte(c.Table)))
+	}
+	return err
 }
 
 // Run prints where regions begin.
