@@ -45,6 +45,9 @@ const layers = `
 	hbase, store, bench/* < bench
 	internal/arrowio < bench
 
+	// Files in: through a server as a client, or into a store.
+	store, bench/* < internal/tabimport < internal/cli
+
 	// The assembly; engines are named here only.
 	door/*, store/memory, store/pebble, store/hbase, store/archive, stream, tsdb, sql, search < server
 	server, bench, examples, internal/top < internal/cli < cmd/*
@@ -77,6 +80,7 @@ const libraries = `
 	github.com/guptarohit/asciigraph          bench internal/cli
 	github.com/gdamore/tcell/v2               internal/top internal/cli
 	github.com/schollz/progressbar/v3         bench internal/cli
+	github.com/klauspost/compress             internal/tabimport
 	golang.org/x/sync                         store/pebble server bench
 	golang.org/x/sys                          store/pebble server bench internal/cli
 	golang.org/x/term                         bench internal/cli internal/shell

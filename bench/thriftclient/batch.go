@@ -9,6 +9,7 @@ import "github.com/cellardb/cellar/internal/wire/thrift"
 type Batch struct {
 	w         thrift.Writer
 	opts      Options
+	method    string
 	seq       int32
 	wal       bool
 	inRow     bool
@@ -28,8 +29,26 @@ func NewBatch(opts Options) *Batch { return &Batch{opts: opts} }
 func (b *Batch) Begin(table string, wal bool, seq int32) {
 	b.w.Reset(b.opts.protocol(), b.opts.Framed)
 	b.seq, b.wal, b.inRow, b.inEdit, b.nRows, b.ended = seq, wal, false, false, 0, false
-	b.w.Message("mutateRows", thrift.Call, seq)
+	b.method = "mutateRows"
+	b.w.Message(b.method, thrift.Call, seq)
 	b.w.StructBegin()
+	b.open(table)
+}
+
+// BeginAt is Begin with a timestamp in ms for all that the batch writes
+// (mutateRowsTs).
+func (b *Batch) BeginAt(table string, wal bool, timestamp int64, seq int32) {
+	b.w.Reset(b.opts.protocol(), b.opts.Framed)
+	b.seq, b.wal, b.inRow, b.inEdit, b.nRows, b.ended = seq, wal, false, false, 0, false
+	b.method = "mutateRowsTs"
+	b.w.Message(b.method, thrift.Call, seq)
+	b.w.StructBegin()
+	b.w.Field(thrift.I64, 3) // before the rows: fields may be in any order
+	b.w.I64(timestamp)
+	b.open(table)
+}
+
+func (b *Batch) open(table string) {
 	b.w.Field(thrift.String, 1)
 	b.w.String(table)
 	b.w.Field(thrift.List, 2)
@@ -130,10 +149,16 @@ func (c *Client) SendMutate(b *Batch) error {
 	if err := c.Flush(); err != nil {
 		return err
 	}
-	c.pending = append(c.pending, call{"mutateRows", b.seq})
+	c.pending = append(c.pending, call{b.method, b.seq})
 	c.write(b.w.Bytes())
 	return c.err
 }
 
 // ReceiveMutate waits for the reply of a batch.
-func (c *Client) ReceiveMutate() error { return c.receive("mutateRows", void, nil) }
+func (c *Client) ReceiveMutate() error {
+	method := "mutateRows"
+	if len(c.pending) > 0 && c.pending[0].method == "mutateRowsTs" {
+		method = c.pending[0].method
+	}
+	return c.receive(method, void, nil)
+}

@@ -89,6 +89,7 @@ func (a *app) root() *cobra.Command {
 		a.backupCommand(),
 		a.restoreCommand(),
 		a.upgradeCommand(),
+		a.importCommand(),
 		a.configCommand(),
 		a.shellCommand(),
 		a.benchCommand(),
