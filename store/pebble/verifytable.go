@@ -248,11 +248,11 @@ func (t *tableCheck) layout() (all []namedBlock, footer block.Handle, err error)
 		add("data", l.Data[i].Handle)
 	}
 	for _, h := range l.Index {
-		// A table of range deletions alone has an empty one, with a sum.
-		all = append(all, namedBlock{h, "index"})
+		add("index", h)
 	}
 	for _, h := range l.Filter {
-		add("filter", h.Handle)
+		// That of a table of range deletions alone is empty, with a sum.
+		all = append(all, namedBlock{h.Handle, "filter"})
 	}
 	for _, h := range l.ValueBlock {
 		add("value", h)
