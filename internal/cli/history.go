@@ -47,10 +47,7 @@ func loadHistory(path string) (*shell.History, error) {
 	if err != nil && !os.IsNotExist(err) {
 		return &shell.History{}, err
 	}
-	h, err := shell.ReadHistory(bytes.NewReader(text))
-	if err != nil {
-		return h, fmt.Errorf("%s: %w", path, err)
-	}
+	h := shell.ReadHistory(string(text))
 	if bytes.Count(text, []byte("\n")) > 2*len(h.Lines()) {
 		if err := rewriteHistory(path, h); err != nil {
 			return h, err

@@ -1,11 +1,6 @@
 package shell
 
-import (
-	"bufio"
-	"fmt"
-	"io"
-	"strings"
-)
+import "strings"
 
 // maxHistory is how many statements are kept, maxEntry how long one may be in
 // bytes: what is longer is not kept.
@@ -23,17 +18,14 @@ type History struct {
 }
 
 // ReadHistory reads statements, one a line, and keeps the newest.
-func ReadHistory(r io.Reader) (*History, error) {
+func ReadHistory(text string) *History {
 	h := &History{}
-	s := bufio.NewScanner(r)
-	s.Buffer(nil, maxEntry)
-	for s.Scan() {
-		h.push(s.Text())
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSuffix(line, "\n"); len(line) <= maxEntry {
+			h.push(line)
+		}
 	}
-	if err := s.Err(); err != nil {
-		return h, fmt.Errorf("read the history: %w", err)
-	}
-	return h, nil
+	return h
 }
 
 // Add remembers a statement. Lines become one: between the parts of a statement
