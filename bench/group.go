@@ -8,8 +8,9 @@ import (
 
 // group is the results of several runs of one operation, slowest first.
 type group struct {
-	label string
-	runs  []*Result
+	experiment string // "": none
+	label      string
+	runs       []*Result
 }
 
 // groupResults puts results together that say what they are about in the same
@@ -21,13 +22,16 @@ func groupResults(results []Result) []group {
 		r := &results[i]
 		label := r.label()
 		if n, ok := r.Config["records"]; ok && r.Op == OpLoad {
-			label = fmt.Sprintf("%s, %v %s", label, n, r.Unit)
+			if label = fmt.Sprintf("%s, %v %s", label, n, r.Unit); fmt.Sprint(n) == "0" {
+				label = fmt.Sprintf("%s, %v, %v connections", r.label(), r.Config["duration"], r.Config["connections"])
+			}
 		}
-		n, ok := at[label]
+		experiment, _ := r.Config[configExperiment].(string)
+		n, ok := at[experiment+"\x00"+label]
 		if !ok {
 			n = len(groups)
-			at[label] = n
-			groups = append(groups, group{label: label})
+			at[experiment+"\x00"+label] = n
+			groups = append(groups, group{experiment: experiment, label: label})
 		}
 		groups[n].runs = append(groups[n].runs, r)
 	}

@@ -1,15 +1,12 @@
 package bench
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
+	"maps"
+	"slices"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/dustin/go-humanize"
 	"github.com/guptarohit/asciigraph"
@@ -51,6 +48,7 @@ func Report(w io.Writer, results []Result, width int) error {
 		}
 	}
 	writeTable(&b, results)
+	writeMore(&b, results)
 	writeFigures(&b, results)
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -96,6 +94,19 @@ func writeTable(b *strings.Builder, results []Result) {
 	}
 }
 
+// writeMore says what else an operation is about, and what it was refused with.
+func writeMore(b *strings.Builder, results []Result) {
+	for i := range results {
+		r := &results[i]
+		for _, name := range slices.Sorted(maps.Keys(r.Figures)) {
+			fmt.Fprintf(b, "%s: %s %.2f\n", r.label(), name, r.Figures[name])
+		}
+		for _, kind := range slices.Sorted(maps.Keys(r.ErrorKinds)) {
+			fmt.Fprintf(b, "%s: %s errors %s\n", r.label(), humanize.Comma(r.ErrorKinds[kind]), kind)
+		}
+	}
+}
+
 func row(w io.Writer, cells ...string) {
 	_, _ = fmt.Fprintln(w, strings.Join(cells, "\t")) // to memory
 }
@@ -120,92 +131,5 @@ func writeFigures(b *strings.Builder, results []Result) {
 	}
 	if load, ok := results[0].Config["load_average"].(float64); ok {
 		fmt.Fprintf(b, "load average before the run: %.2f on %v CPUs\n", load, results[0].Config["cpus"])
-	}
-}
-
-// Document is a report to be kept.
-type Document struct {
-	Title   string
-	Date    time.Time
-	Machine string // what it ran on, in words
-	Commit  string
-	// Command that was run, to run it again.
-	Command string
-	Results []Result // of any number of runs, in the order in which they ran
-}
-
-// WriteFiles writes name.md and name.svg into a folder.
-func (d *Document) WriteFiles(folder, name string) error {
-	var page, picture bytes.Buffer
-	if err := d.WriteMarkdown(&page, name+".svg"); err != nil {
-		return err
-	}
-	if err := d.WriteSVG(&picture); err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(folder, name+".md"), page.Bytes(), 0o666); err != nil {
-		return fmt.Errorf("write the report: %w", err)
-	}
-	if err := os.WriteFile(filepath.Join(folder, name+".svg"), picture.Bytes(), 0o666); err != nil {
-		return fmt.Errorf("write the report: %w", err)
-	}
-	return nil
-}
-
-// ReadJSON reads results that WriteJSON wrote, of one run or of several.
-func ReadJSON(r io.Reader) ([]Result, error) {
-	var results []Result
-	for d := json.NewDecoder(r); ; {
-		var one Result
-		if err := d.Decode(&one); err == io.EOF {
-			return results, nil
-		} else if err != nil {
-			return results, fmt.Errorf("read result %d: %w", len(results)+1, err)
-		}
-		results = append(results, one)
-	}
-}
-
-// WriteMarkdown writes the document. svg is the name of the file beside it that
-// WriteSVG fills; "": no picture.
-func (d *Document) WriteMarkdown(w io.Writer, svg string) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\n", d.Title)
-	fmt.Fprintf(&b, "%s · %s · commit %s\n\n", d.Date.Format(time.DateOnly), d.Machine, d.Commit)
-	fmt.Fprintf(&b, "    %s\n\n", d.Command)
-	b.WriteString("| operation | runs | lowest | median | highest | p50 ms | p99 ms | worst second | server CPU s | client CPU s | server peak MiB | errors | load average |\n")
-	b.WriteString("|---|---|---|---|---|---|---|---|---|---|---|---|---|\n")
-	groups := groupResults(d.Results)
-	for _, g := range groups {
-		m := g.median()
-		fmt.Fprintf(&b, "| %s | %d | %s | **%s** | %s | %s | %s | %s | %s | %s | %s | %d | %s |\n", g.label, len(g.runs),
-			perSecond(g.runs[0].Rate), perSecond(m.Rate), perSecond(g.runs[len(g.runs)-1].Rate),
-			number(m.P50, "%.2f"), number(m.P99, "%.2f"), number(m.WorstSecond, "%.2f"), number(m.ServerCPU, "%.1f"), number(m.ClientCPU, "%.1f"),
-			number(m.ServerRSSPeak, "%.0f"), g.errors(), loadOf(m))
-	}
-	b.WriteString("\nLatencies and what follows are those of the median run. Worst second: over the mean one. -: not known, or too short to say.\n")
-	if svg != "" {
-		fmt.Fprintf(&b, "\n![rate by second](%s)\n", svg)
-	}
-	writeComparison(&b, groups)
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-func loadOf(r *Result) string {
-	if load, ok := r.Config["load_average"].(float64); ok {
-		return fmt.Sprintf("%.2f", load)
-	}
-	return "-"
-}
-
-func writeComparison(b *strings.Builder, groups []group) {
-	head := "\n| operation | here | there | ratio | what |\n|---|---|---|---|---|\n"
-	for _, g := range groups {
-		m := g.median()
-		for _, f := range figuresFor(m) {
-			fmt.Fprintf(b, "%s| %s | %s | %s | %.1f | %s |\n", head, g.label, perSecond(m.Rate), perSecond(f.Rate), m.Rate/f.Rate, f.Source)
-			head = ""
-		}
 	}
 }

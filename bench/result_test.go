@@ -97,8 +97,8 @@ func TestDocument(t *testing.T) {
 			t.Fatalf("the picture is no XML: %v", err)
 		}
 	}
-	if n := strings.Count(b.String(), "<polyline"); n != 3 {
-		t.Errorf("%d plots, want get, load private and load shared", n)
+	if n := strings.Count(b.String(), "<polyline"); n != 5 {
+		t.Errorf("%d plots, want get, and load private and load shared with their latencies", n)
 	}
 }
 

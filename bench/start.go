@@ -9,6 +9,9 @@ import (
 // unless Repeat says it.
 const defaultStarts = 3
 
+// unitStarts is the unit of OpStart.
+const unitStarts = "starts"
+
 // startRecords is how many records are overwritten before each kill, others each
 // time: what a server finds in its log alone when it starts.
 const startRecords = 60000

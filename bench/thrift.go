@@ -187,7 +187,7 @@ func (t *thriftRun) reported() []reportedOp {
 		{OpIncrement, "increments", cell.SyncWAL.String(), &t.increment},
 		{OpScan, "rows", d, &t.scan}, {OpGet, "gets", d, &t.get}, {OpFilter, "rows", d, &t.filter},
 		{OpScanClean, "rows", d, &t.clean}, {OpScanOverwritten, "rows", d, &t.overwritten}, {OpScanCompacted, "rows", d, &t.compacted},
-		{OpStart, "starts", d, &t.start}, {OpStartKilled, "starts", d, &t.killed},
+		{OpStart, unitStarts, d, &t.start}, {OpStartKilled, unitStarts, d, &t.killed},
 		{OpRead, "gets", d, &t.read}, {OpOverwrite, "records", d, &t.overwrite}, {OpLoad, "records", d, &t.load},
 	}
 }
@@ -196,6 +196,8 @@ func (t *thriftRun) reported() []reportedOp {
 // for a load and a scan too.
 func (t *thriftRun) results() []Result {
 	var all []Result
+	t.load.noteGrowth()
+	t.overwrite.noteGrowth()
 	for _, op := range t.reported() {
 		if op.m.rounds > 0 && (t.wants(op.name) || op.name != OpLoad && op.name != OpScan) {
 			all = append(all, op.m.result("thrift", op.name, op.unit, op.durability, t.config))

@@ -48,7 +48,7 @@ func (u *usage) add(o usage) {
 	u.read = sum(u.read, o.read)
 	u.written = sum(u.written, o.written)
 	u.fsyncs = sum(u.fsyncs, o.fsyncs)
-	if o.rssPeak != nil {
+	if o.rssPeak != nil && (u.rssPeak == nil || *u.rssPeak < *o.rssPeak) {
 		u.rssPeak = o.rssPeak
 	}
 }

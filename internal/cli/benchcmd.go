@@ -26,11 +26,12 @@ func (a *app) benchCommand() *cobra.Command {
 		Long: `Runs a workload that others published against a server, verifies what it wrote,
 and shows the figures beside theirs. Without --addr it starts a server of its own,
 in a process and a temporary folder that it removes at the end.`,
-		Example: `  cellar bench thrift`,
-		Args:    noCommand,
-		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
+		Example: `  cellar bench thrift
+  cellar bench all --scale 0.01`,
+		Args: noCommand,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(a.benchThriftCommand())
+	c.AddCommand(a.benchThriftCommand(), a.benchAllCommand())
 	return c
 }
 
@@ -47,9 +48,22 @@ type benchFlags struct {
 }
 
 func (a *app) benchThriftCommand() *cobra.Command {
+	c, _ := a.benchThriftRun()
+	return c
+}
+
+// benchThriftRun makes the command, and what measures by its flags once they are
+// parsed.
+func (a *app) benchThriftRun() (c *cobra.Command, measure func(ctx context.Context) ([]bench.Result, error)) {
 	var o bench.Options
 	var f benchFlags
-	c := &cobra.Command{
+	measure = func(ctx context.Context) ([]bench.Result, error) {
+		if err := f.into(&o); err != nil {
+			return nil, &usageError{err}
+		}
+		return a.benchThrift(ctx, c, o, f)
+	}
+	c = &cobra.Command{
 		Use:   "thrift",
 		Short: "Load, scan and get records, or count, through the HBase Thrift 1 interface",
 		Long: `Loads records of about 1 KB by mutateRows, scans all of them back and reads random
@@ -83,15 +97,15 @@ time in their names, and are dropped at the end unless something in them is wron
 			if f.spec {
 				return bench.WriteSpec(a.out)
 			}
-			if err := f.into(&o); err != nil {
-				return &usageError{err}
-			}
-			return a.benchThrift(c, o, f)
+			ctx, stop := interruptible(c.Context())
+			defer stop()
+			results, err := measure(ctx)
+			return errors.Join(err, a.report(results, f.asJSON))
 		},
 	}
 	f.workload(c.Flags(), &o)
 	f.common(c.Flags(), &o)
-	return c
+	return c, measure
 }
 
 // workload adds the flags of the Thrift workload alone.
@@ -142,14 +156,12 @@ func (f *benchFlags) into(o *bench.Options) error {
 }
 
 // benchThrift runs the workload, with a server of its own if none was named.
-func (a *app) benchThrift(c *cobra.Command, o bench.Options, f benchFlags) (err error) {
-	ctx, stop := interruptible(c.Context())
-	defer stop()
+func (a *app) benchThrift(ctx context.Context, c *cobra.Command, o bench.Options, f benchFlags) (results []bench.Result, err error) {
 	o.Lock = bench.LockPath(a.environment)
 	o.Progress = a.err
 	serverFlags := changedFlags(c, benchServerSettings)
 	if o.Addr != "" && len(serverFlags) > 0 {
-		return &usageError{fmt.Errorf("%s is of the server that bench starts, and --addr names another", serverFlags[0])}
+		return nil, &usageError{fmt.Errorf("%s is of the server that bench starts, and --addr names another", serverFlags[0])}
 	}
 	var settings map[string]any // of the server, by flag, if it is ours
 	if o.Addr == "" {
@@ -158,30 +170,30 @@ func (a *app) benchThrift(c *cobra.Command, o bench.Options, f benchFlags) (err 
 		check.Addr, check.StatsURL = "127.0.0.1:9090", "http://127.0.0.1:8600/metrics"
 		check.Restart = func(context.Context, bool) (bench.Restarted, error) { return bench.Restarted{}, nil }
 		if err := check.Validate(); err != nil {
-			return &usageError{err}
+			return nil, &usageError{err}
 		}
 		e, err := a.load(c)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		settings = effectiveSettings(e.config, benchServerSettings)
 		own, err := a.startTemporary(ctx, f.temp, serverFlags)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		defer func() { err = errors.Join(err, own.remove()) }()
 		where := own.where()
 		o.Addr, o.ServerPID, o.StatsURL = where.Addr, where.PID, where.StatsURL
 		o.Restart = own.restart
 	} else if err := o.Validate(); err != nil {
-		return &usageError{err}
+		return nil, &usageError{err}
 	}
-	results, err := bench.Thrift(ctx, o)
+	results, err = bench.Thrift(ctx, o)
 	for i := range results {
 		addFlags(results[i].Config, c.Flags())
 		maps.Copy(results[i].Config, settings)
 	}
-	return errors.Join(err, a.report(results, f.asJSON))
+	return results, err
 }
 
 func (a *app) report(results []bench.Result, asJSON bool) error {
