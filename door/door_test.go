@@ -99,7 +99,7 @@ func serve(t *testing.T, d *Door) {
 	served := make(chan error, 1)
 	go func() { served <- d.Serve() }()
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		_ = d.Shutdown(ctx)
 		if err := <-served; err != nil {
@@ -154,7 +154,7 @@ func (c *client) expectEnd() {
 // until waits for a figure that another goroutine sets.
 func until(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for !is() {
 		if time.Now().After(deadline) {
 			t.Fatalf("never: %s", what)

@@ -98,20 +98,28 @@ func openFolder(path string) (*folder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open lock of data folder: %w", err)
 	}
-	for range lockAttempts {
-		ok, err := tryLock(f)
-		if err != nil {
-			f.Close()
-			return nil, fmt.Errorf("lock data folder %s: %w", path, err)
-		}
-		if ok {
-			return newFolder(path, f)
-		}
-		time.Sleep(lockPause)
+	ok, err := lockSoon(f, func() { time.Sleep(lockPause) })
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("lock data folder %s: %w", path, err)
+	}
+	if ok {
+		return newFolder(path, f)
 	}
 	f.Close()
 	r, _ := readRunFile(path) // best effort: it only makes the error say more
 	return nil, &RunningError{Data: path, Server: r}
+}
+
+// lockSoon tries to take the lock, with pauses.
+func lockSoon(f *os.File, pause func()) (bool, error) {
+	for range lockAttempts {
+		if ok, err := tryLock(f); ok || err != nil {
+			return ok, err
+		}
+		pause()
+	}
+	return false, nil
 }
 
 // newFolder takes away what a server left here that was killed, so that nobody

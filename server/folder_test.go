@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 )
 
 func TestFolder_hasOneServer(t *testing.T) {
@@ -94,18 +93,40 @@ func TestFolder_opensWhileOthersLook(t *testing.T) {
 	if ok, err := tryShared(looker); !ok || err != nil {
 		t.Fatal(ok, err)
 	}
-	var looking sync.WaitGroup
-	looking.Go(func() {
-		time.Sleep(2 * lockPause)
-		looker.Close()
-	})
-	f, err := openFolder(dir)
+	own, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_RDWR, 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}
-	looking.Wait()
-	if err := f.close(); err != nil {
-		t.Error(err)
+	defer own.Close()
+	pauses := 0
+	ok, err := lockSoon(own, func() {
+		if pauses++; pauses == lockAttempts-1 {
+			looker.Close()
+		}
+	})
+	if !ok || err != nil || pauses != lockAttempts-1 {
+		t.Errorf("locked: %v, %v, after %d pauses", ok, err, pauses)
+	}
+}
+
+// One that is held is given up at last.
+func TestFolder_givesUp(t *testing.T) {
+	name := filepath.Join(t.TempDir(), lockFile)
+	var files [2]*os.File
+	for i := range files {
+		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		files[i] = f
+	}
+	if ok, err := tryLock(files[0]); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	pauses := 0
+	if ok, err := lockSoon(files[1], func() { pauses++ }); ok || err != nil || pauses != lockAttempts {
+		t.Errorf("locked: %v, %v, after %d pauses", ok, err, pauses)
 	}
 }
 

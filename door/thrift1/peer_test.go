@@ -91,7 +91,7 @@ func openDoor(t *testing.T, opts Options, limits door.Options) *testDoor {
 	served := make(chan error, 1)
 	go func() { served <- d.door.Serve() }()
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		if err := d.door.Shutdown(ctx); err != nil {
 			t.Errorf("shutdown: %v", err)
