@@ -1,4 +1,5 @@
-"""A happybase client that works until its standard input ends: honest.py HOST PORT TABLE
+"""A happybase client that works until its standard input ends, and until it has
+made as many rounds as that said: honest.py HOST PORT TABLE
 
 Prints how many rounds it made; any answer that is not the right one ends it
 with an error.
@@ -11,12 +12,21 @@ import happybase
 
 host, port, name = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 ended = threading.Event()
-threading.Thread(target=lambda: (sys.stdin.read(), ended.set()), daemon=True).start()
+at_least = 0
+
+
+def wait():
+    global at_least
+    at_least = int(sys.stdin.read() or 0)
+    ended.set()
+
+
+threading.Thread(target=wait, daemon=True).start()
 
 connection = happybase.Connection(host, port, timeout=90000)
 table = connection.table(name)
 rounds = 0
-while not ended.is_set():
+while not ended.is_set() or rounds < at_least:
     row = b'py%d' % (rounds % 10)
     value = {b'cf:n': b'%d' % rounds, b'cf:who': b'python'}
     table.put(row, value)
