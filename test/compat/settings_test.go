@@ -88,19 +88,21 @@ func isEnd(err error) bool {
 // refused by id, on a connection that lives.
 func TestC13_IdleConnectionsAndScanners(t *testing.T) {
 	long(t)
-	server := child.Start(t, t.TempDir(), "--thrift1-scanner-timeout", "3s")
+	const timeout = 3 * time.Second
+	server := child.Start(t, t.TempDir(), "--thrift1-scanner-timeout", timeout.String())
 	table(t, server.Thrift1, "c13")
 	idle := dial(t, server.Thrift1)
 	if _, err := idle.Do("getTableNames"); err != nil {
 		t.Fatal(err)
 	}
 	c := dial(t, server.Thrift1)
-	opened := openScanner(t, c)
-	for range 4 { // longer than the timeout in all, shorter at a time
-		time.Sleep(time.Second)
-		if rows := nextRows(t, c, opened); rows != 1 {
-			t.Fatalf("a scanner that is used gives %d rows, want 1", rows)
-		}
+	opened, used := useOften(t, c, timeout)
+	for tries := 1; !used && tries < 5; tries++ {
+		t.Log("the machine stood still for longer than the scanner's time: once more")
+		opened, used = useOften(t, c, timeout)
+	}
+	if !used {
+		t.Fatal("the machine is too slow for this test")
 	}
 	if err := useUntilRefused(c, opened); err != nil {
 		t.Error(err)
@@ -111,6 +113,28 @@ func TestC13_IdleConnectionsAndScanners(t *testing.T) {
 			t.Errorf("%s afterwards: %v, %v", who, got, err)
 		}
 	}
+}
+
+// useOften uses a new scanner for longer than its time, with shorter pauses. A
+// pause that became longer, since the machine has other things to do, proves
+// nothing: the second result is false then.
+func useOften(t *testing.T, c *plainthrift.Client, timeout time.Duration) (scanner int64, used bool) {
+	t.Helper()
+	last := time.Now()
+	scanner = openScanner(t, c)
+	for range 4 {
+		time.Sleep(timeout / 3)
+		asked := time.Now()
+		rows, err := nextRows(c, scanner)
+		if (err != nil || rows != 1) && time.Since(last) >= timeout {
+			return scanner, false
+		}
+		if err != nil || rows != 1 {
+			t.Fatalf("a scanner that is used gives %d rows, %v; want 1", rows, err)
+		}
+		last = asked // the server has counted from then on, or later
+	}
+	return scanner, true
 }
 
 // useUntilRefused asks a scanner after longer and longer pauses, all of them
@@ -140,12 +164,8 @@ func openScanner(t *testing.T, c *plainthrift.Client) int64 {
 	return v.(int64)
 }
 
-func nextRows(t *testing.T, c *plainthrift.Client, scanner int64) int {
-	t.Helper()
+func nextRows(c *plainthrift.Client, scanner int64) (int, error) {
 	v, err := c.Do("scannerGetList", plainthrift.I32(int32(scanner)), plainthrift.I32(1))
-	if err != nil {
-		t.Fatal(err)
-	}
 	rows, _ := v.([]any)
-	return len(rows)
+	return len(rows), err
 }
