@@ -62,7 +62,7 @@ const compactionOutput = 256 << 20
 // the watch was too late.
 func newDiskWatch(fs vfs.FS, dir string, reserve uint64, log *slog.Logger) *diskWatch {
 	w := &diskWatch{fs: fs, dir: dir, reserve: reserve, log: log, ballast: newBallast(fs, dir, reserve)}
-	w.space = &waitingFS{FS: fs, dir: dir, log: log, full: w.noSpace, ballast: w.ballast.giveUp}
+	w.space = &waitingFS{FS: fs, dir: dir, log: log, full: w.noSpace, ballast: w.ballast.giveUp, tablePause: tablePause}
 	w.space.opening.Store(true)
 	return w
 }
@@ -126,10 +126,12 @@ func (d *diskState) pressure() float64 {
 }
 
 // look asks the file system how much is free. Where it cannot say (in memory),
-// nothing is refused.
+// nothing is refused for long: what found no space is tried again.
 func (w *diskWatch) look() {
 	usage, err := w.fs.GetDiskUsage(w.dir)
 	if err != nil {
+		w.space.brim.Store(false)
+		w.full.Store(false)
 		return
 	}
 	w.free.Store(usage.AvailBytes)

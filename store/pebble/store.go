@@ -50,8 +50,10 @@ type Store struct {
 	damage    *damageWatch
 	gauge     gauge
 	figures   lastFigures
-	admission *admission
-	disk      *diskWatch
+	// closePatience bounds Close on a full disk.
+	closePatience time.Duration
+	admission     *admission
+	disk          *diskWatch
 
 	stop context.CancelFunc
 	done sync.WaitGroup
@@ -72,7 +74,7 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{opts: o, log: o.Logger, rows: &stripes{}, clock: newClock(o.Clock, o.Logger)}
+	s := &Store{opts: o, log: o.Logger, rows: &stripes{}, clock: newClock(o.Clock, o.Logger), closePatience: closePatience}
 	s.janitor, s.damage = newJanitor(s), newDamageWatch(o.Logger)
 	s.disk = newDiskWatch(o.FS, o.Dir, uint64(o.DiskReserve), o.Logger)
 	s.fs = &watchedFS{FS: s.disk.space, delay: o.FsyncDelay, lazyWAL: o.WALSync == WALSyncOS}
@@ -199,12 +201,13 @@ func (s *Store) Close() error {
 	go func() { closed <- s.close() }()
 	tick := time.NewTicker(spaceRetry)
 	defer tick.Stop()
+	began := time.Now()
 	for {
 		select {
 		case err := <-closed:
 			return err
 		case now := <-tick.C:
-			if since := s.disk.space.Waiting(); !since.IsZero() && now.Sub(since) >= closePatience {
+			if now.Sub(began) >= s.closePatience && s.disk.space.short() {
 				return fmt.Errorf("close the store in %s: %w: what was acknowledged is in the log, and the next start reads it", s.opts.Dir, store.ErrDiskFull)
 			}
 		}

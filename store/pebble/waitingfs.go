@@ -25,10 +25,12 @@ import (
 //  2. The write is tried again until it is done; a part that was written is not
 //     written twice. Its goroutine may hold locks of Pebble: whoever must not
 //     wait with it (status, metrics) asks no Pebble while Waiting.
-//  3. Tables are different: to write one takes much space, and Pebble can begin
-//     it anew. It fails, after a pause, which frees the part that was written,
-//     and while space is as short as that, none is begun: the ballast is for
-//     the log. During a start, when the log is replayed, tables are waited for too.
+//  3. Tables are different: Pebble can begin one anew. It fails, after a pause,
+//     which frees the part that was written. That of a flush may use the ballast,
+//     since to drop a table its memtable is flushed; for one of a compaction,
+//     which takes much, the ballast is not given up, and while space is as
+//     short as that (brim) none is begun. During a start, when the log is
+//     replayed, tables are waited for too.
 //
 // A sync that fails for want of space is passed on as it is: what the system
 // had of the file is gone then, and to sync again would not bring it back.
@@ -46,7 +48,9 @@ type waitingFS struct {
 	ballast func() bool
 	// opening: the store is being opened.
 	opening atomic.Bool
-	// brim: there is so little space that no table is begun.
+	// tablePause keeps Pebble from trying a flush again and again.
+	tablePause time.Duration
+	// brim: there is so little space that no compaction is begun.
 	brim atomic.Bool
 
 	waits atomic.Int64 // writes that had to wait
@@ -57,10 +61,10 @@ type waitingFS struct {
 	}
 }
 
-// Times of a waitingFS.
+// Times of a waitingFS: how often a write is tried again, and how long a table
+// takes to fail.
 const (
 	spaceRetry = 100 * time.Millisecond
-	// tablePause keeps Pebble from trying a flush again and again.
 	tablePause = time.Second
 )
 
@@ -69,9 +73,26 @@ func outOfSpace(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// isTable says whether a file is one that Pebble can write anew.
-func isTable(name string) bool {
-	return strings.HasSuffix(name, ".sst") || strings.HasSuffix(name, ".blob")
+// purpose is what a file is written for.
+type purpose uint8
+
+const (
+	forLog purpose = iota // log, manifest and all that names other files
+	forFlush
+	forCompaction
+)
+
+// flushCategory is how Pebble marks the tables of a flush.
+const flushCategory = "pebble-memtable-flush"
+
+func purposeOf(name string, c vfs.DiskWriteCategory) purpose {
+	switch {
+	case !strings.HasSuffix(name, ".sst") && !strings.HasSuffix(name, ".blob"):
+		return forLog
+	case c == flushCategory:
+		return forFlush
+	}
+	return forCompaction
 }
 
 // errBrim stands for the ENOSPC of a table that was not begun.
@@ -87,15 +108,20 @@ func (fs *waitingFS) Waiting() time.Time {
 	return fs.mu.since
 }
 
+// short says whether something that the store has to write finds no space.
+func (fs *waitingFS) short() bool { return !fs.Waiting().IsZero() || fs.brim.Load() }
+
 // try does what needs space, again and again until it fails for another reason
 // or not at all.
-func (fs *waitingFS) try(name string, do func() error) error {
+func (fs *waitingFS) try(p purpose, name string, do func() error) error {
 	if name != fs.dir && fs.PathDir(name) != fs.dir {
 		return do()
 	}
-	table := isTable(name) && !fs.opening.Load()
-	if table && fs.brim.Load() {
-		time.Sleep(tablePause)
+	if fs.opening.Load() {
+		p = forLog
+	}
+	if p == forCompaction && fs.brim.Load() {
+		time.Sleep(fs.tablePause)
 		return errBrim
 	}
 	err := do()
@@ -104,14 +130,14 @@ func (fs *waitingFS) try(name string, do func() error) error {
 	}
 	fs.brim.Store(true)
 	fs.full()
-	if table {
-		time.Sleep(tablePause)
-		return err
-	}
-	if fs.ballast() {
+	if p != forCompaction && fs.ballast() {
 		if err = do(); !outOfSpace(err) {
 			return err
 		}
+	}
+	if p != forLog {
+		time.Sleep(fs.tablePause)
+		return err
 	}
 	fs.enter(name)
 	defer fs.leave(name, time.Now())
@@ -147,53 +173,54 @@ type waitingFile struct {
 	vfs.File
 	fs   *waitingFS
 	name string
+	by   purpose
 }
 
-func (fs *waitingFS) file(name string, open func() (vfs.File, error)) (vfs.File, error) {
+func (fs *waitingFS) file(by purpose, name string, open func() (vfs.File, error)) (vfs.File, error) {
 	var f vfs.File
-	err := fs.try(name, func() (err error) {
+	err := fs.try(by, name, func() (err error) {
 		f, err = open()
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &waitingFile{File: f, fs: fs, name: name}, nil
+	return &waitingFile{File: f, fs: fs, name: name, by: by}, nil
 }
 
 // Create implements vfs.FS.
 func (fs *waitingFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
-	return fs.file(name, func() (vfs.File, error) { return fs.FS.Create(name, c) })
+	return fs.file(purposeOf(name, c), name, func() (vfs.File, error) { return fs.FS.Create(name, c) })
 }
 
 // ReuseForWrite implements vfs.FS.
 func (fs *waitingFS) ReuseForWrite(oldname, newname string, c vfs.DiskWriteCategory) (vfs.File, error) {
-	return fs.file(newname, func() (vfs.File, error) { return fs.FS.ReuseForWrite(oldname, newname, c) })
+	return fs.file(purposeOf(newname, c), newname, func() (vfs.File, error) { return fs.FS.ReuseForWrite(oldname, newname, c) })
 }
 
 // OpenReadWrite implements vfs.FS.
 func (fs *waitingFS) OpenReadWrite(name string, c vfs.DiskWriteCategory, opts ...vfs.OpenOption) (vfs.File, error) {
-	return fs.file(name, func() (vfs.File, error) { return fs.FS.OpenReadWrite(name, c, opts...) })
+	return fs.file(purposeOf(name, c), name, func() (vfs.File, error) { return fs.FS.OpenReadWrite(name, c, opts...) })
 }
 
 // Link implements vfs.FS.
 func (fs *waitingFS) Link(oldname, newname string) error {
-	return fs.try(newname, func() error { return fs.FS.Link(oldname, newname) })
+	return fs.try(forLog, newname, func() error { return fs.FS.Link(oldname, newname) })
 }
 
 // Rename implements vfs.FS.
 func (fs *waitingFS) Rename(oldname, newname string) error {
-	return fs.try(newname, func() error { return fs.FS.Rename(oldname, newname) })
+	return fs.try(forLog, newname, func() error { return fs.FS.Rename(oldname, newname) })
 }
 
 // MkdirAll implements vfs.FS.
 func (fs *waitingFS) MkdirAll(dir string, perm os.FileMode) error {
-	return fs.try(dir, func() error { return fs.FS.MkdirAll(dir, perm) })
+	return fs.try(forLog, dir, func() error { return fs.FS.MkdirAll(dir, perm) })
 }
 
 // Remove implements vfs.FS. Some file systems need space to free some.
 func (fs *waitingFS) Remove(name string) error {
-	return fs.try(name, func() error { return fs.FS.Remove(name) })
+	return fs.try(forLog, name, func() error { return fs.FS.Remove(name) })
 }
 
 // Unwrap implements vfs.FS.
@@ -202,7 +229,7 @@ func (fs *waitingFS) Unwrap() vfs.FS { return fs.FS }
 // Write implements vfs.File.
 func (f *waitingFile) Write(p []byte) (int, error) {
 	done := 0
-	err := f.fs.try(f.name, func() error {
+	err := f.fs.try(f.by, f.name, func() error {
 		n, err := f.File.Write(p[done:])
 		done += n
 		if err == nil && done < len(p) {
@@ -216,7 +243,7 @@ func (f *waitingFile) Write(p []byte) (int, error) {
 // WriteAt implements vfs.File.
 func (f *waitingFile) WriteAt(p []byte, off int64) (int, error) {
 	done := 0
-	err := f.fs.try(f.name, func() error {
+	err := f.fs.try(f.by, f.name, func() error {
 		n, err := f.File.WriteAt(p[done:], off+int64(done))
 		done += n
 		if err == nil && done < len(p) {
