@@ -76,6 +76,7 @@ func aims() []aim {
 		{sustained, "p99 of a batch of 300 over its median", "under 10 x", times, of(sustained, OpLoad, p99OverP50), below(10)},
 		{sustained, "p99 of getRow beside the load, ms", "under 20", times, of(sustained, OpRead, func(r *Result) *float64 { return r.P99 }), below(20)},
 		{sustained, "start on 6 GB after kill -9, the slowest, s", "2", times, of(sustained, OpStartKilled, slowest), below(2)},
+		{"backup", "rate of a load beside backups over the rate without", "0.9", times, of("backup", OpIngestBackup, figureOf(figureKeptBeside)), atLeast(0.9)},
 		{"overload", "errors", "none", whole, of("overload", OpLoad, func(r *Result) *float64 { return ptr(float64(r.Errors)) }), below(1)},
 		{"overload", "rate over that of the sustained load", "0.9", times, ratio("overload", OpLoad, sustained, OpLoad), atLeast(0.9)},
 		{"overload", "memory of the last third over that of the second", "flat: 1.1", times, of("overload", OpLoad, figureOf(figureRSSGrowth)), below(1.1)},

@@ -43,6 +43,7 @@ func Experiments() []Experiment {
 		{"rescan", "a scan of rows whose every cell was overwritten ten times, before and after a compaction", []string{"--op=rescan", "--records=600000", memory}},
 		{"overwrite", "1,000,000 rows overwritten steadily at 30,000 a second for three minutes", []string{"--op=overwrite", "--records=1000000", "--rate=30000", "--duration=3m", "--memory=512MiB"}},
 		{ExperimentSustained, "6,000,000 records, 6 GB, with random reads beside the load; all read back; starts on them", []string{"--op=load,scan,start", "--records=6000000", "--readers=2", "--read-rate=200", memory}},
+		{"backup", "6,000,000 records, then loads of a minute without a backup, beside backups, and without", []string{"--op=backup", "--records=6000000", "--duration=1m", memory}},
 		{"overload", "a hundred writers, ten times more than the store can take, for two minutes", []string{"--op=load", "--connections=100", "--duration=2m", memory}},
 	}
 }

@@ -21,9 +21,10 @@ func groupResults(results []Result) []group {
 	for i := range results {
 		r := &results[i]
 		label := r.label()
-		if n, ok := r.Config["records"]; ok && r.Op == OpLoad {
-			if label = fmt.Sprintf("%s, %v %s", label, n, r.Unit); fmt.Sprint(n) == "0" {
-				label = fmt.Sprintf("%s, %v, %v connections", r.label(), r.Config["duration"], r.Config["connections"])
+		if n, ok := r.whole("records"); ok && r.Op == OpLoad {
+			if label = fmt.Sprintf("%s, %d %s", label, n, r.Unit); n == 0 {
+				connections, _ := r.whole("connections")
+				label = fmt.Sprintf("%s, %v, %d connections", r.label(), r.Config["duration"], connections)
 			}
 		}
 		experiment, _ := r.Config[configExperiment].(string)
@@ -39,6 +40,18 @@ func groupResults(results []Result) []group {
 		slices.SortStableFunc(g.runs, func(a, b *Result) int { return cmp.Compare(a.Rate, b.Rate) })
 	}
 	return groups
+}
+
+// whole is a number of the configuration, which is a float64 if it was read from
+// JSON.
+func (r *Result) whole(name string) (int, bool) {
+	switch n := r.Config[name].(type) {
+	case int:
+		return n, true
+	case float64:
+		return int(n), true
+	}
+	return 0, false
 }
 
 // median is the middle run; of an even number the slower of the two.

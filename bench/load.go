@@ -18,12 +18,25 @@ const (
 	loadBackoff  = 50 * time.Millisecond // doubles each time
 )
 
-// loadTable does one repetition of the load, into an empty table, with readers
-// beside it if there are to be any.
+// loadTable does one repetition of the load.
 func (t *thriftRun) loadTable(ctx context.Context, table string) error {
-	most := t.mostRecords()
+	last := t.Duration
+	if t.lasts() {
+		last = 0
+	}
+	return t.loadInto(ctx, &t.load, table, t.Records, last)
+}
+
+// loadInto loads an empty table, with readers beside it if there are to be any,
+// until all records are there or the time is over, whichever is first; 0: there
+// is no such end.
+func (t *thriftRun) loadInto(ctx context.Context, m *measure, table string, all int, last time.Duration) error {
+	most := all
+	if most == 0 {
+		most = int(min(last.Seconds()*mostPerSecond+mostPerSecond, 1<<30))
+	}
 	t.ledger = newLedger(records{seed: t.Seed, epoch: t.clock().UnixNano()}, table, most)
-	phase := t.progress.Begin(fmt.Sprintf("load, %s, %s", t.Mode, t.Durability), t.Records)
+	phase := t.progress.Begin(fmt.Sprintf("load, %s, %s", t.Mode, t.Durability), all)
 	defer phase.End()
 
 	connections := t.Producers
@@ -38,16 +51,16 @@ func (t *thriftRun) loadTable(ctx context.Context, table string) error {
 	var turn sync.Mutex
 	b := newBeside(t, most)
 	writers := make([]*recorder, t.Producers)
-	t.load.begin()
+	m.begin()
 	b.begin()
-	pace := t.pace(t.load.started, t.loadFor())
+	pace := t.pace(m.started, last)
 	next := newCounter(most, t.Batch, pace)
 	err = together(clients, t.Producers+t.Readers, func(i int) error {
 		if i >= t.Producers {
 			return b.read(ctx, clients[connections+i-t.Producers], i-t.Producers)
 		}
 		defer b.writerEnds()
-		writers[i] = t.load.recorder()
+		writers[i] = m.recorder()
 		w := &loader{run: t, c: clients[i%connections], rec: writers[i], take: next.take, pace: pace, acknowledged: b.acknowledge, phase: phase}
 		if t.Mode == ModeShared {
 			w.turn = &turn
@@ -57,31 +70,14 @@ func (t *thriftRun) loadTable(ctx context.Context, table string) error {
 	if err != nil {
 		return fmt.Errorf("load: %w", err)
 	}
-	t.load.end(writers)
+	m.end(writers)
 	t.ledger.sums = t.ledger.sums[:next.taken()]
 	return b.end()
-}
-
-// loadFor is how long a load goes on; 0: until all records are there.
-func (t *thriftRun) loadFor() time.Duration {
-	if t.wants(OpOverwrite) {
-		return 0
-	}
-	return t.Duration
 }
 
 // mostPerSecond is how many records a second a load without a number of records
 // leaves room for.
 const mostPerSecond = 500000
-
-// mostRecords is how many records a load writes, or may write if it ends by
-// time.
-func (t *thriftRun) mostRecords() int {
-	if t.Records > 0 {
-		return t.Records
-	}
-	return int(min(t.Duration.Seconds()*mostPerSecond+mostPerSecond, 1<<30))
-}
 
 // counter gives away numbers of records, a batch at a time, from several
 // goroutines, until there are no more or the time is over.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -340,6 +341,7 @@ func TestOperationsThatCannotBe(t *testing.T) {
 		}
 	}
 	f("", func(o *Options) { o.Ops = []string{OpStart, OpRescan, OpOverwrite, OpFilter} })
+	f("--op is backup: only a server of bench's own", func(o *Options) { o.Ops = []string{OpBackup} })
 	f("--op is start: only a server of bench's own", func(o *Options) { o.Ops, o.Restart = []string{OpStart}, nil })
 	f("--op is rescan: the end of a compaction is seen in Cellar's metrics", func(o *Options) { o.Ops, o.StatsURL = []string{OpRescan}, "" })
 	f("--pipeline is 2: to overwrite", func(o *Options) { o.Ops, o.Pipeline = []string{OpOverwrite}, 2 })
@@ -349,4 +351,82 @@ func TestOperationsThatCannotBe(t *testing.T) {
 	f("--duration is -1s", func(o *Options) { o.Duration = -time.Second })
 	f("--rate is -1", func(o *Options) { o.Rate = -1 })
 	f("--readers is -1", func(o *Options) { o.Readers = -1 })
+}
+
+// TestBackups: backups go on beside the middle load of three, and one after
+// another; all is compared; the ratio is told.
+func TestBackups(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := atomic.Bool{}
+		g, run := pipe(t, gateway.Hooks{Before: func(method string) {
+			if method == "mutateRows" {
+				time.Sleep(10 * time.Millisecond)
+				if slow.Load() {
+					time.Sleep(10 * time.Millisecond)
+				}
+			}
+		}}, func(o *Options) {
+			o.Ops, o.Duration, o.Connections, o.Batch = []string{OpBackup}, 2*time.Second, 1, 100
+		})
+		backups := 0
+		run.Backup = func(context.Context) (int64, error) {
+			backups++
+			slow.Store(true)
+			defer slow.Store(false)
+			time.Sleep(700 * time.Millisecond)
+			return 5 << 20, nil
+		}
+		results, err := run.run(context.Background())
+		r := byOp(results)
+		if err != nil || names(results) != "backup ingest ingest-backup" || backups != 3 || len(g.Tables()) != 0 {
+			t.Fatalf("%s, %d backups, tables %v, %v", names(results), backups, g.Tables(), err)
+		}
+		got := fmt.Sprintf("%d %s of %v MiB in %.1f s; %d, %d", r[OpBackup].Count, r[OpBackup].Unit, r[OpBackup].Figures[figureBackup], r[OpBackup].Seconds, r[OpIngest].Count, r[OpIngestBackup].Count)
+		if kept := r[OpIngestBackup].Figures[figureKeptBeside]; got != "3 backups of 5 MiB in 2.1 s; 40000, 10000" || math.Abs(kept-0.5) > 0.01 {
+			t.Errorf("%s, kept %v", got, kept)
+		}
+	})
+}
+
+// TestBackupsFail: a backup that fails fails the run, and so does what is lost
+// beside it.
+func TestBackupsFail(t *testing.T) {
+	f := func(name string, h gateway.Hooks, backup, want error) {
+		t.Helper()
+		synctest.Test(t, func(t *testing.T) {
+			_, run := pipe(t, h, func(o *Options) {
+				o.Ops, o.Duration, o.Connections, o.Rate = []string{OpBackup}, time.Second, 1, 1000
+			})
+			run.Backup = func(context.Context) (int64, error) { time.Sleep(time.Second); return 1, backup }
+			if _, err := run.run(context.Background()); !errors.Is(err, want) {
+				t.Errorf("%s: %v, want %v", name, err, want)
+			}
+		})
+	}
+	broken := errors.New("broken")
+	f("a backup that fails", gateway.Hooks{}, broken, broken)
+	n := 0
+	f("a lost write", gateway.Hooks{Store: func(_, column, v string) (string, bool) {
+		if column == "f1:2" {
+			n++
+		}
+		return v, n != 2500 || column != "f1:2"
+	}}, nil, ErrVerify)
+}
+
+// TestFailedRestartFailsTheRun.
+func TestFailedRestartFailsTheRun(t *testing.T) {
+	broken := errors.New("broken")
+	for _, kill := range []bool{true, false} {
+		run := pipeRun(t, gateway.Hooks{}, func(o *Options) { o.Ops = []string{OpStart} })
+		run.Restart = func(_ context.Context, k bool) (Restarted, error) {
+			if k == kill {
+				return Restarted{}, broken
+			}
+			return Restarted{Addr: "pipe"}, nil
+		}
+		if _, err := run.run(context.Background()); !errors.Is(err, broken) {
+			t.Errorf("kill %v: %v", kill, err)
+		}
+	}
 }

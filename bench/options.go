@@ -32,6 +32,8 @@ const (
 	// OpStart starts the server again on the loaded folder, after a stop in
 	// order and after a kill; Restart does it.
 	OpStart = "start"
+	// OpBackup backs the store up beside a load, and loads as much without.
+	OpBackup = "backup"
 )
 
 // Operations that are not asked for by their own names.
@@ -44,10 +46,13 @@ const (
 	OpScanCompacted   = "scan-compacted"
 	// OpStartKilled is the part of OpStart after a kill.
 	OpStartKilled = "start-killed"
+	// The loads of OpBackup, without backups and beside them.
+	OpIngest       = "ingest"
+	OpIngestBackup = "ingest-backup"
 )
 
 // asked are the operations that Options.Ops may name.
-var askedOps = []string{OpLoad, OpScan, OpGet, OpIncrement, OpFilter, OpOverwrite, OpRescan, OpStart}
+var askedOps = []string{OpLoad, OpScan, OpGet, OpIncrement, OpFilter, OpOverwrite, OpRescan, OpStart, OpBackup}
 
 // Modes of the load.
 const (
@@ -67,7 +72,7 @@ const (
 	DefaultScanRows    = 1000
 	DefaultGets        = 20000
 	DefaultIncrements  = 1000000
-	// DefaultDuration of OpOverwrite.
+	// DefaultDuration of OpOverwrite and of each load of OpBackup.
 	DefaultDuration = 30 * time.Second
 )
 
@@ -101,8 +106,8 @@ type Options struct {
 	// Ops to report; nil: OpLoad, OpScan, OpGet. A load is done for any but
 	// OpIncrement, and, unless NoVerify, a scan.
 	Ops []string
-	// Duration of OpOverwrite, where 0 is 30 s, if that is asked for; else of the
-	// load, which ends then or with Records, whichever is first, where 0 is
+	// Duration of OpOverwrite and of each load of OpBackup, where 0 is 30 s, if one
+	// of them is asked for; else of the load, which ends then or with Records, whichever is first, where 0 is
 	// without an end.
 	Duration time.Duration
 	// Rate in records a second that load and overwrite do not exceed; 0: as fast
@@ -141,6 +146,10 @@ type Options struct {
 	// Restart ends the server, in order or by kill -9, and starts it again on the
 	// same folder. Nil: it is not ours, and OpStart cannot be done.
 	Restart func(ctx context.Context, kill bool) (Restarted, error)
+
+	// Backup backs the server's store up and returns the size of the backup in
+	// bytes. Nil: it is not ours, and OpBackup cannot be done.
+	Backup func(ctx context.Context) (int64, error)
 
 	// Lock is the path of the lock file; "": LockPath without an environment.
 	Lock string
@@ -183,10 +192,10 @@ func (o Options) withDefaults() Options {
 	if len(o.Ops) == 0 {
 		o.Ops = []string{OpLoad, OpScan, OpGet}
 	}
-	if o.Duration == 0 && o.wants(OpOverwrite) {
+	if o.Duration == 0 && o.lasts() {
 		o.Duration = DefaultDuration
 	}
-	if o.Duration == 0 || o.wants(OpOverwrite) {
+	if o.Duration == 0 || o.lasts() {
 		orInt(&o.Records, DefaultRecords)
 	}
 	orInt(&o.Connections, DefaultConnections)
@@ -278,6 +287,9 @@ func (o *Options) validateNew() (errs []error) {
 	if o.wants(OpStart) && o.Restart == nil {
 		bad("op", OpStart, "only a server of bench's own can be started again: leave out --addr")
 	}
+	if o.wants(OpBackup) && o.Backup == nil {
+		bad("op", OpBackup, "only a server of bench's own is backed up: leave out --addr")
+	}
 	if o.wants(OpRescan) && o.StatsURL == "" {
 		bad("op", OpRescan, "the end of a compaction is seen in Cellar's metrics: leave out --addr")
 	}
@@ -295,6 +307,10 @@ func (o *Options) validateNew() (errs []error) {
 
 // maxDuration bounds Duration.
 const maxDuration = 24 * time.Hour
+
+// lasts says whether there is an operation, not the load, that goes on for
+// Duration.
+func (o *Options) lasts() bool { return o.wants(OpOverwrite) || o.wants(OpBackup) }
 
 // rewrites says whether some operation overwrites what is loaded.
 func (o *Options) rewrites() bool {

@@ -21,7 +21,7 @@ func (t *thriftRun) overwrites(ctx context.Context) error {
 		}
 	}
 	if t.Rate > 0 && m.took > 0 {
-		m.figure(figureRateKept, float64(m.series.total())/m.took.Seconds()/float64(t.Rate))
+		m.figure(figureRateKept, m.rate()/float64(t.Rate))
 	}
 	live := float64(t.ledger.bytes()) / mib
 	m.figure(figureLive, live)

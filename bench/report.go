@@ -57,9 +57,10 @@ func Report(w io.Writer, results []Result, width int) error {
 // plotAxis is the width in characters of a plot's axis.
 const plotAxis = 14
 
-// plot draws the rate by second; "" if there are fewer than three seconds.
+// plot draws the rate by second; "" if there are fewer than three seconds, or
+// there is no rate to speak of.
 func (r *Result) plot(width int) string {
-	if len(r.Series) < 3 {
+	if len(r.Series) < 3 || r.single() {
 		return ""
 	}
 	// The last second is not a whole one.

@@ -9,8 +9,14 @@ import (
 // unless Repeat says it.
 const defaultStarts = 3
 
-// unitStarts is the unit of OpStart.
-const unitStarts = "starts"
+// Units of operations that are single acts: what counts is how long one takes.
+const (
+	unitStarts  = "starts"
+	unitBackups = "backups"
+)
+
+// single says whether an operation is made of such acts.
+func (r *Result) single() bool { return r.Unit == unitStarts || r.Unit == unitBackups }
 
 // startRecords is how many records are overwritten before each kill, others each
 // time: what a server finds in its log alone when it starts.

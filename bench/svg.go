@@ -34,7 +34,7 @@ func (d *Document) WriteSVG(w io.Writer) error {
 	var charts []chart
 	for _, g := range groupResults(d.Results) {
 		m := g.median()
-		if len(m.Series) < 3 || m.Unit == unitStarts {
+		if len(m.Series) < 3 || m.single() {
 			continue
 		}
 		title := g.label
@@ -42,7 +42,7 @@ func (d *Document) WriteSVG(w io.Writer) error {
 			title = g.experiment + ": " + title
 		}
 		charts = append(charts, rateChart(title, m))
-		if m.Op == OpLoad || m.Op == OpOverwrite {
+		if m.Op == OpLoad || m.Op == OpOverwrite || m.Op == OpIngestBackup {
 			charts = append(charts, moreCharts(title, m)...)
 		}
 	}

@@ -53,6 +53,8 @@ type thriftRun struct {
 	load, scan, get, increment, filter, overwrite, read measure
 	clean, overwritten, compacted, start, killed        measure
 
+	backup, ingest, ingestBackup measure
+
 	server *server
 	settle func(ctx context.Context) error // waits until a compaction has ended
 	ledger *ledger                         // of the table that was loaded last
@@ -123,7 +125,7 @@ func (t *thriftRun) operations(ctx context.Context) error {
 	for _, op := range []struct {
 		name string
 		do   func(context.Context) error
-	}{{OpFilter, t.filters}, {OpStart, t.starts}, {OpRescan, t.rescans}, {OpOverwrite, t.overwrites}} {
+	}{{OpFilter, t.filters}, {OpStart, t.starts}, {OpBackup, t.backups}, {OpRescan, t.rescans}, {OpOverwrite, t.overwrites}} {
 		if t.wants(op.name) {
 			if err := op.do(ctx); err != nil {
 				return err
@@ -188,6 +190,7 @@ func (t *thriftRun) reported() []reportedOp {
 		{OpScan, "rows", d, &t.scan}, {OpGet, "gets", d, &t.get}, {OpFilter, "rows", d, &t.filter},
 		{OpScanClean, "rows", d, &t.clean}, {OpScanOverwritten, "rows", d, &t.overwritten}, {OpScanCompacted, "rows", d, &t.compacted},
 		{OpStart, unitStarts, d, &t.start}, {OpStartKilled, unitStarts, d, &t.killed},
+		{OpBackup, unitBackups, d, &t.backup}, {OpIngest, "records", d, &t.ingest}, {OpIngestBackup, "records", d, &t.ingestBackup},
 		{OpRead, "gets", d, &t.read}, {OpOverwrite, "records", d, &t.overwrite}, {OpLoad, "records", d, &t.load},
 	}
 }

@@ -613,7 +613,7 @@ func TestOptionsAreValidated(t *testing.T) {
 	f(func(o *Options) { o.Mode = "both" }, "--mode is both: choose private or shared")
 	f(func(o *Options) { o.Mode = ModeShared; o.Pipeline = 2 }, "--pipeline is 2: a shared connection is locked for each call")
 	f(func(o *Options) { o.Durability = cell.AsyncWAL }, "--durability is ASYNC_WAL: the Thrift interface knows SYNC_WAL and SKIP_WAL")
-	f(func(o *Options) { o.Ops = []string{OpLoad, "put"} }, "--op is put: choose load, scan, get, increment, filter, overwrite, rescan or start")
+	f(func(o *Options) { o.Ops = []string{OpLoad, "put"} }, "--op is put: choose load, scan, get, increment, filter, overwrite, rescan, start or backup")
 	f(func(o *Options) { o.Producers = -5 }, "--producers is -5")
 	f(func(o *Options) { o.Increments = -5 }, "--increments is -5")
 }

@@ -76,6 +76,8 @@ Operations that --op names beside load, scan and get:
   overwrite   overwrites what was loaded, in turn, at --rate for --duration
   rescan      scans what was loaded, the same overwritten ten times, and compacted
   start       kills the server and stops it, and measures until it is ready again
+  backup      backs the store up (cellar backup -) beside a load, and compares with
+              loads before and after
 
 The tables are called cellar_bench_thrift_..., with this process's number and the
 time in their names, and are dropped at the end unless something in them is wrong.`,
@@ -112,7 +114,7 @@ time in their names, and are dropped at the end unless something in them is wron
 func (f *benchFlags) workload(flags *pflag.FlagSet, o *bench.Options) {
 	flags.StringVar(&o.Mode, "mode", bench.ModePrivate, "private: a connection for each writer; shared: one under a lock for all")
 	flags.IntVar(&o.Records, "records", 0, "records to load (60000, or as many as --duration allows)")
-	flags.DurationVar(&o.Duration, "duration", 0, "of --op overwrite (30s); without that op, when the load ends at the latest")
+	flags.DurationVar(&o.Duration, "duration", 0, "of --op overwrite, and of each load of --op backup (30s); without those, when the load ends at the latest")
 	flags.IntVar(&o.Rate, "rate", 0, "records a second that load and overwrite do not exceed (no limit)")
 	flags.IntVar(&o.Readers, "readers", 0, "connections that getRow random rows beside the load")
 	flags.IntVar(&o.ReadRate, "read-rate", 0, "rows a second that all --readers together do not exceed (no limit)")
@@ -132,7 +134,7 @@ func (f *benchFlags) common(flags *pflag.FlagSet, o *bench.Options) {
 	flags.IntVar(&o.Connections, "connections", bench.DefaultConnections, "connections, and as many readers")
 	flags.IntVar(&o.Producers, "producers", 0, "writers that load (as many as --connections)")
 	flags.StringVar(&f.durability, "durability", cell.SyncWAL.String(), "of the load: SYNC_WAL or SKIP_WAL")
-	flags.StringVar(&f.ops, "op", "", "operations to report, with commas: load, scan, get, increment, filter, overwrite, rescan, start (the first three)")
+	flags.StringVar(&f.ops, "op", "", "operations to report, with commas: load, scan, get, increment, filter, overwrite, rescan, start, backup (the first three)")
 	flags.IntVar(&o.Repeat, "repeat", 0, "repetitions of each operation (until it took 5 s)")
 	flags.Uint64Var(&o.Seed, "seed", 1, "of the generator")
 	flags.BoolVar(&o.NoVerify, "no-verify", false, "do not compare what is read with what was written")
@@ -168,6 +170,7 @@ func (a *app) benchThrift(ctx context.Context, c *cobra.Command, o bench.Options
 		check := o
 		// These stand for those to come.
 		check.Addr, check.StatsURL = "127.0.0.1:9090", "http://127.0.0.1:8600/metrics"
+		check.Backup = func(context.Context) (int64, error) { return 0, nil }
 		check.Restart = func(context.Context, bool) (bench.Restarted, error) { return bench.Restarted{}, nil }
 		if err := check.Validate(); err != nil {
 			return nil, &usageError{err}
@@ -184,7 +187,7 @@ func (a *app) benchThrift(ctx context.Context, c *cobra.Command, o bench.Options
 		defer func() { err = errors.Join(err, own.remove()) }()
 		where := own.where()
 		o.Addr, o.ServerPID, o.StatsURL = where.Addr, where.PID, where.StatsURL
-		o.Restart = own.restart
+		o.Restart, o.Backup = own.restart, own.backup
 	} else if err := o.Validate(); err != nil {
 		return nil, &usageError{err}
 	}

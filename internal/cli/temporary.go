@@ -16,6 +16,7 @@ import (
 type temporary struct {
 	*process // nil: it could not be started again
 	dir      string
+	environ  []string
 	start    func(ctx context.Context) (*process, error)
 }
 
@@ -33,7 +34,7 @@ func (a *app) startTemporary(ctx context.Context, parent string, flags []string)
 	if inMemory(dir) {
 		fmt.Fprintf(a.err, "%s is in memory, so fsync costs nothing there: name a folder on a disk with --temp\n", dir)
 	}
-	return &temporary{p, dir, start}, nil
+	return &temporary{p, dir, a.environ, start}, nil
 }
 
 func (a *app) startIn(ctx context.Context, dir string, flags []string) (*process, error) {
@@ -42,13 +43,16 @@ func (a *app) startIn(ctx context.Context, dir string, flags []string) (*process
 		return nil, fmt.Errorf("make the server's log: %w", err)
 	}
 	defer log.Close() // the server has its own descriptor of it
-	data := filepath.Join(dir, "data")
+	data := filepath.Join(dir, dataName)
 	s := spawn{
 		args: append([]string{"--data=" + data, "--thrift1-addr=127.0.0.1:0", "--http-addr=127.0.0.1:0"}, flags...),
 		data: data, log: log, environ: a.environ,
 	}
 	return s.start(ctx)
 }
+
+// dataName is the data folder of a server of our own, in its folder.
+const dataName = "data"
 
 // logName is the file in which a server in the background writes its log.
 const logName = "cellar.log"
