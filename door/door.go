@@ -144,9 +144,11 @@ func (d *Door) start(nc net.Conn) {
 	if d.mu.stopped || len(d.mu.conns) >= d.opts.MaxConnections {
 		full := !d.mu.stopped
 		d.mu.Unlock()
+		if full {
+			d.figures.refused.Add(1) // before the client can see it
+		}
 		nc.Close()
 		if full {
-			d.figures.refused.Add(1)
 			d.opts.Logger.Debug("connection refused: too many", "remote", nc.RemoteAddr().String(), "limit", d.opts.MaxConnections)
 		}
 		return
