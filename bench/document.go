@@ -146,6 +146,13 @@ func writeGroups(b *strings.Builder, groups []group) {
 			number(m.P50, "%.2f"), number(m.P99, "%.2f"), number(m.WorstSecond, "%.2f"), number(m.ServerCPU, "%.1f"), number(m.ClientCPU, "%.1f"),
 			number(m.ServerRSSPeak, "%.0f"), g.errors(), loadOf(m))
 	}
+	var more strings.Builder
+	for _, g := range groups {
+		writeMore(&more, g.label, g.median(), "- ")
+	}
+	if more.Len() > 0 {
+		b.WriteString("\n" + more.String())
+	}
 }
 
 // sections puts the groups of each experiment together, in their order.

@@ -48,7 +48,9 @@ func Report(w io.Writer, results []Result, width int) error {
 		}
 	}
 	writeTable(&b, results)
-	writeMore(&b, results)
+	for i := range results {
+		writeMore(&b, results[i].label(), &results[i], "")
+	}
 	writeFigures(&b, results)
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -95,16 +97,14 @@ func writeTable(b *strings.Builder, results []Result) {
 	}
 }
 
-// writeMore says what else an operation is about, and what it was refused with.
-func writeMore(b *strings.Builder, results []Result) {
-	for i := range results {
-		r := &results[i]
-		for _, name := range slices.Sorted(maps.Keys(r.Figures)) {
-			fmt.Fprintf(b, "%s: %s %.2f\n", r.label(), name, r.Figures[name])
-		}
-		for _, kind := range slices.Sorted(maps.Keys(r.ErrorKinds)) {
-			fmt.Fprintf(b, "%s: %s errors %s\n", r.label(), humanize.Comma(r.ErrorKinds[kind]), kind)
-		}
+// writeMore says what else an operation is about, and what it was refused with, on
+// lines that begin with a bullet.
+func writeMore(b *strings.Builder, label string, r *Result, bullet string) {
+	for _, name := range slices.Sorted(maps.Keys(r.Figures)) {
+		fmt.Fprintf(b, "%s%s: %s %.2f\n", bullet, label, name, r.Figures[name])
+	}
+	for _, kind := range slices.Sorted(maps.Keys(r.ErrorKinds)) {
+		fmt.Fprintf(b, "%s%s: %s errors %s\n", bullet, label, humanize.Comma(r.ErrorKinds[kind]), kind)
 	}
 }
 

@@ -38,7 +38,7 @@ func (a *app) benchAllCommand() *cobra.Command {
 		Long: `Does every experiment, each on a server of its own that is removed at the end, and
 writes one report: Markdown to standard output, with --report also files of
 Markdown, SVG and JSON. Scale 1 is the sizes that were published, and needs about
-fifteen minutes and 30 GB of disk; 0.01 is a try.
+twenty minutes and 30 GB of disk; 0.01 is a try.
 
 An experiment that fails does not keep the others from being done; the report
 names it, and the exit status is 1.`,
