@@ -129,11 +129,8 @@ func (d *delimited) field(at int) (s span, stop int, lines int64, fault string) 
 			continue
 		}
 		s.end = closing
-		if !d.ends(closing + 1) {
-			if d.w.full() {
-				return s, 0, 0, faultTooBig
-			}
-			return s, 0, 0, faultAfter
+		if fault := d.ends(closing + 1); fault != "" {
+			return s, 0, 0, fault
 		}
 		lines = int64(bytes.Count(d.w.held()[s.start:s.end], newline))
 		return s, closing + 1, lines, ""
@@ -168,19 +165,21 @@ func (d *delimited) byteAt(i int) (byte, bool) {
 	return d.w.held()[i], true
 }
 
-// ends says whether a field may end before a place.
-func (d *delimited) ends(i int) bool {
+// ends says why a quoted field may not end before a place; empty: it may.
+func (d *delimited) ends(i int) (fault string) {
 	b, ok := d.byteAt(i)
-	switch {
-	case !ok:
-		return !d.w.full()
-	case b == d.separator || b == '\n':
-		return true
-	case b != '\r':
-		return false
+	if ok && b == '\r' {
+		if b, ok = d.byteAt(i + 1); ok && b != '\n' {
+			return faultAfter
+		}
 	}
-	b, ok = d.byteAt(i + 1)
-	return ok && b == '\n' || !ok && !d.w.full()
+	switch {
+	case !ok && d.w.full():
+		return faultTooBig
+	case !ok || b == d.separator || b == '\n':
+		return ""
+	}
+	return faultAfter
 }
 
 // collect makes the fields of the spans, now that the window stands still.

@@ -105,14 +105,11 @@ func (im *Import) Run(ctx context.Context) (Result, error) {
 	im.bad = bad
 	r := &run{im: im, lanes: im.startLanes(ctx), at: im.start, checked: im.o.clock()}
 	err = r.files()
-	var tooMany *TooManyBadError
-	if err == nil || errors.As(err, &tooMany) || errors.Is(err, errInput) {
-		err = errors.Join(err, r.lanes.settle())
+	// However the reading ended, what was read is to be stored.
+	if failed := r.lanes.settle(); err == nil {
+		err = failed
 	}
 	r.lanes.stop()
-	if cause := context.Cause(r.lanes.ctx); err != nil && errors.Is(err, context.Canceled) && !errors.Is(cause, context.Canceled) {
-		err = cause
-	}
 	durable, saved := r.checkpoint()
 	err = errors.Join(err, saved, bad.close())
 	if err == nil {

@@ -117,6 +117,9 @@ func (l *lanes) sendOld(seq int64) error {
 
 // settle sends everything and waits until it is written.
 func (l *lanes) settle() error {
+	if l.ctx.Err() != nil {
+		return context.Cause(l.ctx)
+	}
 	for i := range l.filling {
 		if err := l.send(i); err != nil {
 			return err
@@ -129,7 +132,7 @@ func (l *lanes) settle() error {
 			return context.Cause(l.ctx)
 		}
 	}
-	return nil
+	return nil // nothing is unfinished, so that no lane has failed
 }
 
 // stop ends the lanes and waits for them; what is still to be written is not.

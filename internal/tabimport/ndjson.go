@@ -28,7 +28,7 @@ func (n *ndjson) next(rec *record) error {
 		return err
 	}
 	n.text, n.nested = n.text[:0], n.nested[:0]
-	line := bytes.TrimSpace(rec.raw)
+	line := space(rec.raw)
 	switch {
 	case !json.Valid(line):
 		rec.fault = "not JSON"

@@ -186,11 +186,13 @@ func (o *Options) validate(m *Mapping) error {
 	if len(o.Quote) != 1 && o.Quote != "" && o.Quote != NoQuote {
 		return badOption("quote %q: want one byte, or %q", o.Quote, NoQuote)
 	}
-	switch s := o.Separator; {
-	case s == '\n' || s == '\r':
-		return badOption("the separator cannot be a line end")
-	case s != 0 && o.Quote == string(s):
-		return badOption("separator and quote are both %q", string(s))
+	if o.Separator == '\n' || o.Separator == '\r' || o.Quote == "\n" || o.Quote == "\r" {
+		return badOption("separator and quote cannot be a line end")
+	}
+	for _, f := range []Format{CSV, TSV} {
+		if separator, quote := o.delimiters(f); separator == quote {
+			return badOption("separator and quote are both %q: set the quote to another sign, or to %q", string(rune(quote)), NoQuote)
+		}
 	}
 	return o.validateFigures()
 }

@@ -99,13 +99,6 @@ func (t *tracker) idle() bool {
 	return true
 }
 
-// lost is how many rows were refused in this run.
-func (t *tracker) lost() int64 {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.passed + int64(len(t.refused))
-}
-
 // checkpoint gives the place before which all is durable, with what was refused
 // counted as bad, and the bad lines before it in their order. now is where the
 // reader is.

@@ -39,7 +39,7 @@ func (w *window) fill() bool {
 		w.makeRoom()
 	}
 	for range 100 {
-		n, err := w.r.Read(w.buf[w.end:])
+		n, err := w.r.Read(w.buf[w.end:min(len(w.buf), w.start+w.max)])
 		w.end += n
 		if err == io.EOF {
 			w.eof = true
@@ -77,8 +77,8 @@ func (w *window) take(n int, lines int64) {
 }
 
 // lineEnd finds the end of the line that holds the byte at from: the line is
-// held()[:end], and the next one begins at next. ok is false where the line is
-// longer than the window may be.
+// held()[:end], and the next one begins at next. ok is false where the line, its
+// end included, is longer than the window may be.
 func (w *window) lineEnd(from int) (end, next int, ok bool) {
 	for at := from; ; {
 		held := w.held()
@@ -87,7 +87,7 @@ func (w *window) lineEnd(from int) (end, next int, ok bool) {
 		}
 		at = len(held)
 		if !w.fill() {
-			return trimReturn(held, at), at, w.eof || w.err != nil
+			return trimReturn(held, at), at, !w.full()
 		}
 	}
 }
