@@ -115,7 +115,9 @@ func (s *Store) pebbleOptions() *pebbledb.Options {
 		KeySchema:                   keySchema.Name,
 		KeySchemas:                  keySchemas(),
 		FormatMajorVersion:          pebbleFormat,
-		CacheSize:                   o.CacheBytes,
+		// Pebble takes the memory of its memtables out of the cache's: with their
+		// share on top, the blocks have theirs.
+		CacheSize:                   o.CacheBytes + o.MemtableBytes,
 		MemTableSize:                o.memtableBytes(),
 		MemTableStopWritesThreshold: memtables,
 		L0CompactionThreshold:       2,

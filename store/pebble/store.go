@@ -52,6 +52,9 @@ type Store struct {
 	figures   lastFigures
 	// closePatience bounds Close on a full disk.
 	closePatience time.Duration
+	closeOnce     sync.Once
+	closedAll     chan struct{} // closed when the store is
+	closeError    error         // valid then
 	admission     *admission
 	disk          *diskWatch
 
@@ -74,7 +77,7 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{opts: o, log: o.Logger, rows: &stripes{}, clock: newClock(o.Clock, o.Logger), closePatience: closePatience}
+	s := &Store{opts: o, log: o.Logger, rows: &stripes{}, clock: newClock(o.Clock, o.Logger), closePatience: closePatience, closedAll: make(chan struct{})}
 	s.janitor, s.damage = newJanitor(s), newDamageWatch(o.Logger)
 	s.disk = newDiskWatch(o.FS, o.Dir, uint64(o.DiskReserve), o.Logger)
 	s.fs = &watchedFS{FS: s.disk.space, delay: o.FsyncDelay, lazyWAL: o.WALSync == WALSyncOS}
@@ -197,15 +200,19 @@ const closePatience = 5 * time.Second
 // stays open until there is space or the process ends, and loses nothing that
 // was acknowledged, as after a crash.
 func (s *Store) Close() error {
-	closed := make(chan error, 1)
-	go func() { closed <- s.close() }()
+	s.closeOnce.Do(func() {
+		go func() {
+			s.closeError = s.close()
+			close(s.closedAll)
+		}()
+	})
 	tick := time.NewTicker(spaceRetry)
 	defer tick.Stop()
 	began := time.Now()
 	for {
 		select {
-		case err := <-closed:
-			return err
+		case <-s.closedAll:
+			return s.closeError
 		case now := <-tick.C:
 			if now.Sub(began) >= s.closePatience && s.disk.space.short() {
 				return fmt.Errorf("close the store in %s: %w: what was acknowledged is in the log, and the next start reads it", s.opts.Dir, store.ErrDiskFull)
@@ -222,10 +229,6 @@ func (s *Store) close() error {
 	s.admission.close()
 	s.done.Wait()
 	s.gate.Lock()
-	if s.closed {
-		s.gate.Unlock()
-		return nil
-	}
 	s.closed = true
 	s.gate.Unlock()
 	s.metrics.unregister()

@@ -29,8 +29,8 @@ import (
 //     which frees the part that was written. That of a flush may use the ballast,
 //     since to drop a table its memtable is flushed; for one of a compaction,
 //     which takes much, the ballast is not given up, and while space is as
-//     short as that (brim) none is begun. During a start, when the log is
-//     replayed, tables are waited for too.
+//     short as that (brim) none is begun. During a start a flush waits, since the
+//     start needs it; compactions fail as ever: Pebble's Open waits for them.
 //
 // A sync that fails for want of space is passed on as it is: what the system
 // had of the file is gone then, and to sync again would not bring it back.
@@ -117,7 +117,7 @@ func (fs *waitingFS) try(p purpose, name string, do func() error) error {
 	if name != fs.dir && fs.PathDir(name) != fs.dir {
 		return do()
 	}
-	if fs.opening.Load() {
+	if p == forFlush && fs.opening.Load() {
 		p = forLog
 	}
 	if p == forCompaction && fs.brim.Load() {
