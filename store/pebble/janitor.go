@@ -22,7 +22,7 @@ import (
 //
 // Its pace follows the garbage that is left: below a tenth of the live data it
 // rests, unless a file is worth it by itself; at half of it, it works all the
-// time; above all of it, writers are slowed (slowdown).
+// time; above all of it, writers are slowed (pressing, admission.go).
 type janitor struct {
 	s *Store
 	// done are the parts of files that were gone through, and when to go again
@@ -33,7 +33,7 @@ type janitor struct {
 	share float64
 
 	ratio   atomic.Uint64 // garbage / live data, as math.Float64bits
-	slow    atomic.Int64  // ns that each batch of writes is held up
+	much    atomic.Bool   // garbage exceeds live data, and is not little
 	removed atomic.Int64  // cells
 	rounds  atomic.Int64
 }
@@ -50,8 +50,6 @@ const (
 	slowFrom = 64 << 20
 	// retryAfter is when, in ms, a part that could not be read is tried again.
 	retryAfter = 10 * 60_000
-	// slowest is the longest that one batch is held up.
-	slowest = 50 * time.Millisecond
 )
 
 func newJanitor(s *Store) *janitor { return &janitor{s: s, done: map[part]int64{}} }
@@ -154,10 +152,7 @@ func (j *janitor) survey() ([]job, error) {
 	ratio := float64(waste) / max(float64(total-waste), 1)
 	j.ratio.Store(math.Float64bits(ratio))
 	j.share = min(1, max(0.1, (ratio-restBelow)/(hurryAbove-restBelow)))
-	j.slow.Store(0)
-	if ratio > slowAbove && waste >= slowFrom {
-		j.slow.Store(int64(min(slowest, time.Duration((ratio-slowAbove)*float64(slowest)))))
-	}
+	j.much.Store(ratio > slowAbove && waste >= slowFrom)
 	slices.SortFunc(jobs, func(a, b job) int { return cmp.Compare(b.waste, a.waste) })
 	return jobs, nil
 }
@@ -222,16 +217,6 @@ func (j *janitor) visit(ctx context.Context, w job) error {
 	}
 	j.done[w.part] = c.expiry
 	return nil
-}
-
-// slowdown holds a batch of writes up while garbage exceeds live data: the
-// janitor has to win.
-func (j *janitor) slowdown(ctx context.Context) error {
-	d := time.Duration(j.slow.Load())
-	if d == 0 {
-		return nil
-	}
-	return sleep(ctx, d)
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

@@ -352,28 +352,6 @@ func TestJanitorKeepsUpInBackground(t *testing.T) {
 	})
 }
 
-// Writers are held up while garbage exceeds live data by much, and only then.
-func TestGarbageSlowsWriters(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		j := newJanitor(nil)
-		for _, c := range []struct{ slow, want time.Duration }{{0, 0}, {30 * time.Millisecond, 30 * time.Millisecond}} {
-			j.slow.Store(int64(c.slow))
-			start := time.Now()
-			if err := j.slowdown(context.Background()); err != nil {
-				t.Fatal(err)
-			}
-			if d := time.Since(start); d != c.want {
-				t.Errorf("held up for %v, want %v", d, c.want)
-			}
-		}
-		ctx, cancel := context.WithCancel(context.Background())
-		cancel()
-		if err := j.slowdown(ctx); !errors.Is(err, context.Canceled) {
-			t.Errorf("with an ended context: %v", err)
-		}
-	})
-}
-
 // runCollection goes through table t once.
 func runCollection(t *testing.T, s *Store, decided func()) {
 	t.Helper()

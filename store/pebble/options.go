@@ -108,13 +108,13 @@ const memtables = 4
 func (s *Store) pebbleOptions() *pebbledb.Options {
 	o, log := &s.opts, pebbleLog{s.log}
 	p := &pebbledb.Options{
-		FS:                          s.fs,
-		Lock:                        s.lock,
-		Logger:                      log,
-		Comparer:                    comparer,
-		KeySchema:                   keySchema.Name,
-		KeySchemas:                  keySchemas(),
-		FormatMajorVersion:          pebbleFormat,
+		FS:                 s.fs,
+		Lock:               s.lock,
+		Logger:             log,
+		Comparer:           comparer,
+		KeySchema:          keySchema.Name,
+		KeySchemas:         keySchemas(),
+		FormatMajorVersion: pebbleFormat,
 		// Pebble takes the memory of its memtables out of the cache's: with their
 		// share on top, the blocks have theirs.
 		CacheSize:                   o.CacheBytes + o.MemtableBytes,

@@ -125,8 +125,8 @@ func (g *gauge) listener() *pebbledb.EventListener {
 // pressing is the garbage over the live data, as far as writers have to care: in a
 // store that has little of it they do not.
 func (j *janitor) pressing() float64 {
-	if j.slow.Load() == 0 {
-		return min(j.Garbage(), 0.99)
+	if !j.much.Load() {
+		return min(j.Garbage(), slowAbove)
 	}
 	return j.Garbage()
 }
