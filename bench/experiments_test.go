@@ -3,7 +3,6 @@ package bench
 import (
 	"bytes"
 	"encoding/xml"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -250,7 +249,7 @@ func TestMachine(t *testing.T) {
 	if got := machineText("plan9", "arm", 1, cpuModel("x"), 0); got != "plan9/arm, 1 CPUs; client and server on it" {
 		t.Error(got)
 	}
-	if got := Machine(); !strings.Contains(got, fmt.Sprint(" CPUs")) {
+	if got := Machine(); !strings.Contains(got, " CPUs") {
 		t.Error(got)
 	}
 }

@@ -44,7 +44,8 @@ func (t *thriftRun) rescans(ctx context.Context) error {
 	if err := t.rewrite(ctx, &unmeasured, rewriting{to: len(t.ledger.sums), passes: rewritesOfRescan}); err != nil {
 		return err
 	}
-	if err := t.scans(ctx, &t.overwritten, OpScanOverwritten, ""); err != nil {
+	// Once: while it is repeated the server cleans up.
+	if err := t.scanTable(ctx, &t.overwritten, OpScanOverwritten, ""); err != nil {
 		return err
 	}
 	if err := t.compact(ctx); err != nil {
