@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -82,7 +83,7 @@ done: after a crash, of the machine too, the same command with --resume stores t
   pg_dump ... | cellar import table t - --format tsv --columns HBASE_ROW_KEY,f:a
   cellar import table t big.csv.gz --columns HBASE_ROW_KEY,f:a --data /srv/cellar   no server runs there`,
 		Args: cobra.MinimumNArgs(2),
-		RunE: func(c *cobra.Command, args []string) error { return a.importTable(c, args, f) },
+		RunE: func(c *cobra.Command, args []string) error { return a.importTable(c, args, &f) },
 	}
 	f.add(c.Flags())
 	return c
@@ -116,7 +117,7 @@ func (f *importFlags) add(flags *pflag.FlagSet) {
 }
 
 // importTable runs an import.
-func (a *app) importTable(c *cobra.Command, args []string, f importFlags) (err error) {
+func (a *app) importTable(c *cobra.Command, args []string, f *importFlags) (err error) {
 	ctx, stop := interruptible(c.Context())
 	defer stop()
 	// A second signal ends the process: a read of standard input cannot be
@@ -126,7 +127,7 @@ func (a *app) importTable(c *cobra.Command, args []string, f importFlags) (err e
 	if err := f.read(c.Flags()); err != nil {
 		return &usageError{err}
 	}
-	target, done, err := a.importTarget(ctx, c, &f)
+	target, done, err := a.importTarget(ctx, c, f)
 	if err != nil {
 		return err
 	}
@@ -143,7 +144,7 @@ func (a *app) importTable(c *cobra.Command, args []string, f importFlags) (err e
 	p.end()
 	took := time.Since(begin)
 	if r.Rows > 0 || r.Bad > 0 || err == nil {
-		fmt.Fprintln(a.out, importSummary(&f, &r, took))
+		fmt.Fprintln(a.out, importSummary(f, &r, took))
 	}
 	if err != nil {
 		return f.explain(err)
@@ -288,7 +289,7 @@ func (f *importFlags) explain(err error) error {
 	case errors.Is(err, context.Canceled):
 		err = errors.New("the import was interrupted")
 	}
-	if f.State == "" {
+	if _, gone := os.Stat(f.State); f.State == "" || gone != nil {
 		return err
 	}
 	return withHint(err, "then the same command with --resume stores the rest")

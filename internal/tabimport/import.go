@@ -102,6 +102,12 @@ func (im *Import) Run(ctx context.Context) (Result, error) {
 	if err != nil {
 		return im.result(im.start), err
 	}
+	if im.o.State != "" {
+		// The timestamp must be on record before the first row is.
+		if err := im.state.write(im.o.State); err != nil {
+			return im.result(im.start), errors.Join(err, bad.close())
+		}
+	}
 	im.bad = bad
 	r := &run{im: im, lanes: im.startLanes(ctx), at: im.start, checked: im.o.clock()}
 	err = r.files()
@@ -141,11 +147,7 @@ func (im *Import) begin() error {
 	im.start = mark{at: im.state.Position, rows: im.state.Rows, bad: im.state.Bad}
 	im.progress.rows.Store(im.start.rows)
 	im.progress.bad.Store(im.start.bad)
-	if im.o.State == "" {
-		return nil
-	}
-	// The timestamp must be on record before the first row is.
-	return im.state.write(im.o.State)
+	return nil
 }
 
 // identities looks at each file once, before anything is written.
