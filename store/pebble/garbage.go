@@ -20,19 +20,26 @@ import (
 type garbage struct {
 	family *family
 	now    int64
-	keys   [][]byte // of the cells to delete
+	keys   []doomed // the cells to delete
+	cells  int      // that were read
+	bytes  int64    // of them
 	// Of the markers that are carried out: those of the current column go with
 	// its end, those of the family with the row's.
-	columnMarkers, familyMarkers [][]byte
-	// partial: the run began at a column, and knows nothing of what stays
-	// before it.
+	columnMarkers, familyMarkers []doomed
+	// partial: the run began at a column or ended at one, and knows nothing of
+	// what stays in the rest of the row.
 	partial bool
+	// unfinished: markers of the family could have gone, but the run was
+	// partial: a run over the whole row has to follow.
+	unfinished bool
+	// stuck: one column alone is larger than the run may read.
+	stuck bool
 
 	marks    masks // those that act
 	all      masks
 	column   []byte
 	columns  int      // number of the current column; 0: none yet
-	expiry   int64    // ms, when the first put that stays expires; 0: none does
+	expiries expiries // of the puts that stay
 	versions int      // puts of the column that acting markers do not mask
 	shown    int      // puts of the column that no marker masks
 	idle     []marker // markers that do not act
@@ -72,8 +79,14 @@ func (m *masks) hideExactly(timestamp int64) bool {
 	return ok
 }
 
+// doomed is a cell to delete.
+type doomed struct {
+	key  []byte
+	size uint32 // of the value
+}
+
 type marker struct {
-	key       []byte
+	doomed
 	column    int
 	timestamp int64
 	typ       cell.Type
@@ -118,18 +131,31 @@ func (k *keptPuts) masked(m *marker) bool {
 	return k.puts[put{m.column, m.timestamp}]
 }
 
+// bounds of what one run of find takes of a row.
+type bounds struct {
+	// keys of garbage at which a run ends with the column; one column may have
+	// ten times as many.
+	keys int
+	// cells that are read, at which a run ends with the column; one column may
+	// have as many again. 0: not bounded.
+	cells int
+}
+
 // find reads the row with the prefix from an iterator that stands on its first
-// key, and leaves it behind the row. Where the row has more than limit cells to
-// let go of, it stops with more, and the markers of the family stay until a run
-// comes to the row's end: they go after what they mask.
+// key, and leaves it behind the row. Where the row has more than the bounds let
+// one run take, it stops with more.
 //
 // A run may begin at a column: from, escaped, with the row's family markers read
 // before. It must not begin inside one, since what stays of it counts. It
-// returns the column at which the next one begins.
-func (g *garbage) find(it *pebbledb.Iterator, prefix, from []byte, limit int) (more bool, next []byte, err error) {
+// returns the column at which the next one begins: the same one again where that
+// alone has too much. Markers of a column go in the run that comes to its end;
+// those of the family only in a run over the whole row: between two runs others
+// may write what the markers have to mask.
+func (g *garbage) find(it *pebbledb.Iterator, prefix, from []byte, most bounds) (more bool, next []byte, err error) {
 	g.keys, g.columnMarkers, g.familyMarkers = g.keys[:0], g.columnMarkers[:0], g.familyMarkers[:0]
 	g.beginRow()
-	g.partial = from != nil
+	g.partial, g.unfinished, g.stuck = from != nil, false, false
+	read := 0
 	for ; it.Valid() && bytes.HasPrefix(it.Key(), prefix); it.Next() {
 		k, err := parseCellKey(it.Key(), len(prefix))
 		if err != nil {
@@ -148,21 +174,39 @@ func (g *garbage) find(it *pebbledb.Iterator, prefix, from []byte, limit int) (m
 		if g.enter(&k) {
 			g.keys = append(g.keys, g.columnMarkers...)
 			g.columnMarkers = g.columnMarkers[:0]
-			if len(g.keys) >= limit {
+			if g.endsBefore(most, read, from, &k) {
+				g.partial = true
+				g.dropIdle()
 				return true, bytes.Clone(k.qualifier), nil
 			}
 		}
-		if len(g.keys) >= 10*limit {
-			// One column alone is that large: it is begun again.
+		if len(g.keys) >= 10*most.keys || most.cells > 0 && read >= 2*most.cells {
+			// One column alone is that large: it is begun again, if anything of
+			// it goes.
+			g.partial, g.stuck = true, len(g.keys) == 0
 			return true, bytes.Clone(k.qualifier), nil
 		}
+		read++
 		if err := g.judge(&k, it); err != nil {
 			return false, nil, err
 		}
 	}
 	g.dropIdle()
-	g.keys = append(append(g.keys, g.columnMarkers...), g.familyMarkers...)
+	g.keys = append(g.keys, g.columnMarkers...)
+	if g.partial {
+		g.unfinished = g.unfinished || len(g.familyMarkers) > 0
+	} else {
+		g.keys = append(g.keys, g.familyMarkers...)
+	}
 	return false, nil, it.Error()
+}
+
+// endsBefore says whether a run ends before the column that it comes to.
+func (g *garbage) endsBefore(most bounds, read int, from []byte, k *cellKey) bool {
+	if from != nil && bytes.Compare(k.qualifier, from) <= 0 {
+		return false // before the column at which the run begins
+	}
+	return len(g.keys) >= most.keys || most.cells > 0 && read >= most.cells
 }
 
 // beginRow forgets the last row.
@@ -188,33 +232,35 @@ func (g *garbage) enter(k *cellKey) bool {
 
 // judge keeps the key of a cell that goes.
 func (g *garbage) judge(k *cellKey, it *pebbledb.Iterator) error {
-	if k.typ.IsMarker() {
-		switch {
-		case g.drops(k, 0) && k.typ.IsFamilyMarker():
-			g.familyMarkers = append(g.familyMarkers, bytes.Clone(it.Key()))
-		case g.acts(k.timestamp):
-			g.columnMarkers = append(g.columnMarkers, bytes.Clone(it.Key()))
-		default:
-			g.idle = append(g.idle, marker{bytes.Clone(it.Key()), g.columns, k.timestamp, k.typ})
-		}
-		return nil
-	}
 	v, err := it.ValueAndErr()
 	if err != nil {
 		return err
+	}
+	g.cells++
+	g.bytes += int64(len(it.Key()) + len(v))
+	if k.typ.IsMarker() {
+		m := doomed{bytes.Clone(it.Key()), uint32(len(v))}
+		switch {
+		case g.drops(k, 0) && k.typ.IsFamilyMarker():
+			g.familyMarkers = append(g.familyMarkers, m)
+		case g.acts(k.timestamp):
+			g.columnMarkers = append(g.columnMarkers, m)
+		default:
+			g.idle = append(g.idle, marker{m, g.columns, k.timestamp, k.typ})
+		}
+		return nil
 	}
 	_, ttl, _, err := parseValue(v)
 	if err != nil {
 		return err
 	}
-	switch {
-	case g.drops(k, ttl):
-		g.keys = append(g.keys, bytes.Clone(it.Key()))
-	default:
-		g.noteExpiry(k, ttl)
-		if g.family.schema.KeepDeleted != cell.KeepDeletedFalse {
-			g.kept = append(g.kept, put{g.columns, k.timestamp})
-		}
+	if g.drops(k, ttl) {
+		g.keys = append(g.keys, doomed{bytes.Clone(it.Key()), uint32(len(v))})
+		return nil
+	}
+	g.noteExpiry(k, ttl)
+	if g.family.schema.KeepDeleted != cell.KeepDeletedFalse {
+		g.kept = append(g.kept, put{g.columns, k.timestamp})
 	}
 	return nil
 }
@@ -242,11 +288,11 @@ func (g *garbage) drops(k *cellKey, ttl int64) bool {
 	return surplus
 }
 
-// noteExpiry keeps the earliest time at which a put that stays expires. What
-// MIN_VERSIONS holds back is not awaited.
+// noteExpiry notes when a put that stays expires. What MIN_VERSIONS holds back
+// is not awaited.
 func (g *garbage) noteExpiry(k *cellKey, ttl int64) {
 	life := ttl
-	if s := &g.family.schema; s.TTL < cell.Forever && s.MinVersions == 0 {
+	if s := &g.family.schema; s.TTL < cell.Forever && g.versions > s.MinVersions {
 		if f := int64(s.TTL) * 1000; life == 0 || f < life {
 			life = f
 		}
@@ -254,9 +300,7 @@ func (g *garbage) noteExpiry(k *cellKey, ttl int64) {
 	if life == 0 || life > math.MaxInt64-k.timestamp {
 		return
 	}
-	if at := max(k.timestamp+life, 1); g.expiry == 0 || at < g.expiry {
-		g.expiry = at
-	}
+	g.expiries.add(g.now, max(k.timestamp+life, 1))
 }
 
 // acts says whether a compaction carries a marker out.
@@ -281,8 +325,8 @@ func (g *garbage) expired(timestamp int64) bool {
 	return ttl < cell.Forever && timestamp < g.now-int64(ttl)*1000
 }
 
-// dropIdle lets the markers go that mask nothing which stays. What a run knows
-// that began at a column is not enough to judge markers of the family.
+// dropIdle lets the markers go that mask nothing which stays. What a partial run
+// knows is not enough to judge markers of the family.
 func (g *garbage) dropIdle() {
 	if len(g.idle) == 0 {
 		return
@@ -290,8 +334,13 @@ func (g *garbage) dropIdle() {
 	kept := newKeptPuts(g.kept)
 	for i := range g.idle {
 		m := &g.idle[i]
-		if !kept.masked(m) && !(g.partial && m.typ.IsFamilyMarker()) {
-			g.keys = append(g.keys, m.key)
+		switch {
+		case kept.masked(m):
+		case g.partial && m.typ.IsFamilyMarker():
+			g.unfinished = true
+		default:
+			g.keys = append(g.keys, m.doomed)
 		}
 	}
+	g.idle = g.idle[:0]
 }

@@ -5,36 +5,40 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"math"
 	"slices"
 	"sync/atomic"
 	"time"
-
-	pebbledb "github.com/cockroachdb/pebble/v2"
 
 	"github.com/cellardb/cellar/store"
 )
 
 // janitor gives back the space of cells that no read can see any more: expired
 // ones, surplus versions, masked ones and their markers. It finds its work in
-// the garbage property of sstables and keeps no state but a list of the files
-// that it has been through, which may be lost.
+// the garbage property of sstables (survey.go) and keeps no state but a list of
+// the files that it has been through, which may be lost.
 //
-// Its pace follows the garbage that is left: below a tenth of the live data it
-// rests, unless a file is worth it by itself; at half of it, it works all the
-// time; above all of it, writers are slowed (pressing, admission.go).
+// It works at one file after the other, the worst first, and looks anew at all
+// of them each second, so that its pace (pace.go) follows what is there.
 type janitor struct {
 	s *Store
-	// done are the parts of files that were gone through, and when to go again
-	// because something in them expires or could not be read (ms; 0: not
-	// again).
-	done map[part]int64
-	// share of the time that it may work, in (0,1].
-	share float64
+	// visited are the parts of files that were gone through.
+	visited map[part]visit
+	// owed are files that were visited and are still there: their garbage is
+	// deleted, and not yet compacted away.
+	owed map[uint64]owed
+	// open is the visit that is under way; nil: none is.
+	open *openVisit
+	pace pace
+	// unpaced: it never rests. Tests say so.
+	unpaced bool
+	meter   meter
+	// surveyed is how long the last survey took.
+	surveyed time.Duration
 
 	ratio   atomic.Uint64 // garbage / live data, as math.Float64bits
 	much    atomic.Bool   // garbage exceeds live data, and is not little
 	removed atomic.Int64  // cells
+	bytes   atomic.Int64  // that were read
 	rounds  atomic.Int64
 }
 
@@ -42,20 +46,27 @@ const (
 	janitorEvery = time.Second
 	// worthwhile is the share of a file's cells that makes it worth a visit.
 	worthwhile = 0.2
-	// restBelow, hurryAbove and slowAbove are ratios of garbage to live data.
-	restBelow  = 0.1
-	hurryAbove = 0.5
-	slowAbove  = 1.0
-	// slowFrom is the least garbage, in bytes, that slows writers.
-	slowFrom = 64 << 20
-	// retryAfter is when, in ms, a part that could not be read is tried again.
+	// retryAfter is when, in ms, a part that could not be read, or not be
+	// cleaned, is tried again.
 	retryAfter = 10 * 60_000
 )
 
-func newJanitor(s *Store) *janitor { return &janitor{s: s, done: map[part]int64{}} }
+// visit is what is known of a part that was gone through.
+type visit struct {
+	again int64 // ms, when to go again, since something expires; 0: never
+	rules rules // what the family kept
+}
 
-// Garbage is the ratio of garbage to live data that the last survey found.
-func (j *janitor) Garbage() float64 { return math.Float64frombits(j.ratio.Load()) }
+// openVisit is a visit under way.
+type openVisit struct {
+	job
+	collection   collection
+	lower, upper []byte
+}
+
+func newJanitor(s *Store) *janitor {
+	return &janitor{s: s, visited: map[part]visit{}, owed: map[uint64]owed{}}
+}
 
 // run works until the context ends.
 func (j *janitor) run(ctx context.Context) {
@@ -73,176 +84,141 @@ func (j *janitor) run(ctx context.Context) {
 	}
 }
 
-// part is what one file has of one family.
-type part struct {
-	file   uint64
-	family familyKey
-}
-
-// job is a part that is worth a visit.
-type job struct {
-	part
-	lower, upper []byte // of the file, both inclusive
-	waste        uint64 // bytes
-}
-
-// round surveys the files and goes through those that are worth it, the worst
-// first.
+// round works until no file is worth a visit.
 func (j *janitor) round(ctx context.Context) error {
-	jobs, err := j.survey()
-	if err != nil {
-		return err
-	}
 	j.rounds.Add(1)
-	for _, job := range jobs {
-		err := j.visit(ctx, job)
+	for {
+		jobs, err := j.survey()
+		if err != nil {
+			return err
+		}
+		if len(jobs) == 0 {
+			return j.settle(ctx)
+		}
+		if err := j.work(ctx, jobs); err != nil {
+			return err
+		}
+	}
+}
+
+// work goes through the files until it is time for another survey: after a
+// second, or where surveys take long, so much later that they stay cheap.
+func (j *janitor) work(ctx context.Context, jobs []job) error {
+	until := time.Now().Add(max(janitorEvery, 20*j.surveyed))
+	enough := func() bool { return !time.Now().Before(until) }
+	for _, job := range j.inOrder(jobs) {
+		err := j.visit(ctx, job, enough)
 		if ctx.Err() != nil || errors.Is(err, store.ErrClosed) {
 			return err
 		}
 		if err != nil {
 			// The others are not held up by what cannot be read here.
 			j.s.log.Error("collect garbage", "table", job.family.table, "file", job.file, "error", err)
-			j.done[job.part] = j.s.clock.now() + retryAfter
+			j.visited[job.part] = visit{again: j.s.clock.now() + retryAfter, rules: job.rules}
+			j.open = nil
+		}
+		if enough() {
+			return nil
 		}
 	}
 	return nil
 }
 
-// survey reads the properties of all files.
-func (j *janitor) survey() ([]job, error) {
-	levels, err := j.s.db.SSTables(pebbledb.WithProperties())
-	if err != nil {
-		return nil, storeError(err)
-	}
-	now := j.s.clock.now()
-	var jobs []job
-	var total, waste uint64
-	seen := map[uint64]bool{}
-	for _, files := range levels {
-		for i := range files {
-			f := &files[i]
-			number := uint64(f.FileNum)
-			seen[number] = true
-			parts, err := parseGarbage([]byte(property(f)))
-			if err != nil {
-				continue // written by another version: nothing is known of it
-			}
-			total += f.Size
-			for _, g := range parts {
-				job := jobOf(f, g, parts)
-				again, visited := j.done[job.part]
-				if visited {
-					if again > 0 && again < now {
-						jobs = append(jobs, job)
-					}
-					continue
-				}
-				waste += job.waste
-				if g.expiry > 0 && g.expiry < now || float64(g.waste) > worthwhile*float64(g.cells) || j.ownTTL(g) {
-					jobs = append(jobs, job)
-				}
-			}
-		}
-	}
-	for p := range j.done {
-		if !seen[p.file] {
-			delete(j.done, p)
-		}
-	}
-	ratio := float64(waste) / max(float64(total-waste), 1)
-	j.ratio.Store(math.Float64bits(ratio))
-	j.share = min(1, max(0.1, (ratio-restBelow)/(hurryAbove-restBelow)))
-	j.much.Store(ratio > slowAbove && waste >= slowFrom)
+// inOrder puts the visit that is under way first, then the worst files.
+func (j *janitor) inOrder(jobs []job) []job {
 	slices.SortFunc(jobs, func(a, b job) int { return cmp.Compare(b.waste, a.waste) })
-	return jobs, nil
+	if j.open == nil {
+		return jobs
+	}
+	at := slices.IndexFunc(jobs, func(w job) bool { return w.part == j.open.part })
+	if at < 0 {
+		j.open = nil // its file is gone
+		return jobs
+	}
+	first := jobs[at]
+	copy(jobs[1:], jobs[:at])
+	jobs[0] = first
+	return jobs
 }
 
-func property(f *pebbledb.SSTableInfo) string {
-	if f.Properties == nil {
-		return ""
-	}
-	// The first byte is Pebble's own id of the property.
-	if p := f.Properties.UserProperties[garbageProperty]; len(p) > 1 {
-		return p[1:]
-	}
-	return ""
-}
-
-// ownTTL says whether the family may have cells with a time to live of their
-// own, of which the property knows nothing: its files are visited once, to find
-// out.
-func (j *janitor) ownTTL(g familyGarbage) bool {
-	f := j.s.familyByID(g.table, g.family)
-	return f != nil && f.ownTTL.Load()
-}
-
-func jobOf(f *pebbledb.SSTableInfo, g familyGarbage, all []familyGarbage) job {
-	var cells uint64
-	for i := range all {
-		cells += all[i].cells
-	}
-	return job{
-		part:  part{uint64(f.FileNum), familyKey{g.table, g.family}},
-		lower: f.Smallest.UserKey, upper: f.Largest.UserKey,
-		waste: uint64(float64(f.Size) * float64(g.waste) / float64(max(cells, 1))),
-	}
-}
-
-// visit goes through one job's keys.
-func (j *janitor) visit(ctx context.Context, w job) error {
+// visit goes through one job's keys, from where it was left, until there is
+// enough.
+func (j *janitor) visit(ctx context.Context, w job, enough func() bool) error {
 	s := j.s
 	if err := s.enter(ctx); err != nil {
 		return err
 	}
 	defer s.gate.RUnlock()
+	if j.open == nil || j.open.part != w.part {
+		j.open = j.begin(w)
+	}
+	v := j.open
+	if v == nil {
+		j.visited[w.part] = visit{rules: w.rules} // dropped meanwhile
+		return nil
+	}
+	c := &v.collection
+	c.enough, c.pause = enough, j.pacer(c)
+	removed, read := c.removed, c.bytes
+	done, err := c.run(ctx, v.lower, v.upper)
+	j.removed.Add(int64(c.removed - removed))
+	j.bytes.Add(c.bytes - read)
+	if err != nil || !done {
+		return err
+	}
+	j.open = nil
+	again := c.g.expiries.due(worth(c.cells))
+	if soon := s.clock.now() + retryAfter; c.left && (again == 0 || again > soon) {
+		again = soon
+	}
+	j.visited[w.part] = visit{again: again, rules: w.rules}
+	if c.removed > 0 {
+		j.owed[w.file] = owed{v.lower, v.upper}
+	}
+	return nil
+}
+
+// begin opens a visit; nil: table or family are gone.
+func (j *janitor) begin(w job) *openVisit {
+	s := j.s
 	f := s.familyByID(w.family.table, w.family.family)
 	t := s.catalog.byID(w.family.table)
 	if f == nil || t == nil {
-		j.done[w.part] = 0 // dropped meanwhile
 		return nil
 	}
 	lower, upper := familyBounds(w.family.table, w.family.family)
 	if bytes.Compare(w.lower, lower) > 0 {
 		// The row that the file begins inside of is looked at whole.
-		lower = w.lower[:splitKey(w.lower)]
+		lower = bytes.Clone(w.lower[:splitKey(w.lower)])
 	}
 	if bytes.Compare(w.upper, upper) < 0 {
 		upper = afterRow(w.upper[:splitKey(w.upper)])
 	}
-	c := collection{s: s, t: t, family: f, pause: j.pacer()}
-	err := c.run(ctx, lower, upper)
-	j.removed.Add(int64(c.removed))
-	if err != nil {
+	return &openVisit{job: w, collection: collection{s: s, t: t, family: f}, lower: lower, upper: upper}
+}
+
+// owed is a range whose deletes wait for a compaction.
+type owed struct{ lower, upper []byte }
+
+// settle compacts one file that was visited and is still there, while hardly
+// anything is written: else its garbage would stay until something is. While
+// there are writes they carry the deletes down.
+func (j *janitor) settle(ctx context.Context) error {
+	if len(j.owed) == 0 || j.meter.rate > quietRate {
+		return nil
+	}
+	s := j.s
+	if err := s.enter(ctx); err != nil {
 		return err
 	}
-	j.done[w.part] = c.expiry
-	return nil
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
-}
-
-// pacer gives a function that rests so long that the time at work is the
-// janitor's share.
-func (j *janitor) pacer() func(context.Context) error {
-	last := time.Now()
-	return func(ctx context.Context) error {
-		if j.share >= 1 {
-			return ctx.Err()
+	defer s.gate.RUnlock()
+	first := uint64(0)
+	for file := range j.owed {
+		if first == 0 || file < first {
+			first = file
 		}
-		rest := time.Duration(float64(time.Since(last)) * (1 - j.share) / j.share)
-		if err := sleep(ctx, min(rest, time.Second)); err != nil {
-			return err
-		}
-		last = time.Now()
-		return nil
 	}
+	w := j.owed[first]
+	delete(j.owed, first)
+	return storeError(s.db.Compact(ctx, w.lower, w.upper, false))
 }

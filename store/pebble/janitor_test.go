@@ -74,7 +74,7 @@ func settle(t *testing.T, s *Store) {
 
 func round(t *testing.T, s *Store) {
 	t.Helper()
-	s.janitor.share = 1
+	s.janitor.unpaced = true
 	if err := s.janitor.round(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func TestJanitorNeverRemovesWhatBecameVisible(t *testing.T) {
 		mustApply(t, s, "t", *cell.NewMutation(row).Put([]byte("f"), []byte("q"), 1, []byte("acknowledged")))
 	}}
 	lower, upper := familyBounds(table.id, 1)
-	if err := c.run(context.Background(), lower, upper); err != nil {
+	if _, err := c.run(context.Background(), lower, upper); err != nil {
 		t.Fatal(err)
 	}
 	// Between the second decision and the act no one can write to the row.
@@ -191,7 +191,7 @@ func TestJanitorNeverRemovesWhatBecameVisible(t *testing.T) {
 			t.Error("the table is not held")
 		}
 	}}
-	if err := c.run(context.Background(), lower, upper); err != nil || held != 1 {
+	if _, err := c.run(context.Background(), lower, upper); err != nil || held != 1 {
 		t.Fatalf("acted %d times: %v", held, err)
 	}
 	var r cell.Result
@@ -258,7 +258,7 @@ func TestJanitorTakesLargeRowsInParts(t *testing.T) {
 				return nil
 			}}
 			lower, upper := familyBounds(table.id, 1)
-			if err := w.run(context.Background(), lower, upper); err != nil {
+			if _, err := w.run(context.Background(), lower, upper); err != nil {
 				t.Fatal(err)
 			}
 			if acts < c.acts {
@@ -361,7 +361,7 @@ func runCollection(t *testing.T, s *Store, decided func()) {
 	}
 	c := collection{s: s, t: table, family: table.layout.families[0], decided: decided}
 	lower, upper := familyBounds(table.id, table.layout.families[0].id)
-	if err := c.run(context.Background(), lower, upper); err != nil {
+	if _, err := c.run(context.Background(), lower, upper); err != nil {
 		t.Fatal(err)
 	}
 }

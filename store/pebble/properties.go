@@ -7,17 +7,23 @@ import (
 
 	pebbledb "github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/sstable"
+
+	"github.com/cellardb/cellar/cell"
 )
 
 // garbageProperty is the name of the property that each sstable carries: for
 // each family in it, how many of its cells a major compaction of that table
-// alone would let go of, and when the first of its cells expires by the
-// family's time to live. Values are not seen, so neither are their sizes nor
-// cells' own times to live. The janitor looks for its work there; it is a hint,
-// and may be missing.
+// alone would let go of, when it is worth to look again because cells expire by
+// the family's time to live, and what the family kept when this was judged.
+// Values are not seen, so neither are their sizes nor cells' own times to live.
+// The janitor looks for its work there; it is a hint, and may be missing.
 //
-//	version u8 = 1, then for each family: table u32, family u16, and as
-//	uvarints cells, garbage cells, earliest expiry in ms (0: none)
+//	version u8 = 2, then for each family: table u32, family u16, and as
+//	uvarints cells, garbage cells, the time in ms at which worthwhile of the
+//	cells, or all that ever do, have expired (0: none does), VERSIONS,
+//	MIN_VERSIONS, TTL in s, KEEP_DELETED_CELLS (0 false, 1 true, 2 TTL)
+//
+// Version 1 ended before VERSIONS.
 const garbageProperty = "cellar.garbage"
 
 // familyGarbage is the property's part for one family.
@@ -27,16 +33,50 @@ type familyGarbage struct {
 	cells  uint64
 	waste  uint64 // those of them that can go
 	expiry int64  // ms; 0: nothing expires
+	rules  *rules // nil: not known
+	// unknown: the file has no property, so nothing is known but that there may
+	// be cells.
+	unknown bool
+}
+
+// rules are what decides on what a family keeps.
+type rules struct {
+	versions, minVersions, ttl uint64
+	keep                       uint64
+}
+
+func rulesOf(s *cell.FamilySchema) rules {
+	r := rules{versions: uint64(s.MaxVersions), minVersions: uint64(s.MinVersions), ttl: uint64(s.TTL)}
+	switch s.KeepDeleted {
+	case cell.KeepDeletedTrue:
+		r.keep = 1
+	case cell.KeepDeletedTTL:
+		r.keep = 2
+	}
+	return r
+}
+
+// worth is the number of cells of a file that are worth a visit.
+func worth(cells uint64) uint64 { return uint64(worthwhile * float64(cells)) }
+
+// tighter says whether cells can go under the rules that could not under the
+// old ones.
+func (r *rules) tighter(old *rules) bool {
+	return r.versions < old.versions || r.minVersions < old.minVersions || r.ttl < old.ttl || r.keep != old.keep
 }
 
 func appendGarbage(dst []byte, all []familyGarbage) []byte {
-	dst = append(dst, 1)
+	dst = append(dst, 2)
 	for i := range all {
 		g := &all[i]
 		dst = appendFamilyPrefix(dst, g.table, g.family)
-		dst = binary.AppendUvarint(dst, g.cells)
-		dst = binary.AppendUvarint(dst, g.waste)
-		dst = binary.AppendUvarint(dst, uint64(g.expiry))
+		r := g.rules
+		if r == nil {
+			r = &rules{}
+		}
+		for _, v := range []uint64{g.cells, g.waste, uint64(g.expiry), r.versions, r.minVersions, r.ttl, r.keep} {
+			dst = binary.AppendUvarint(dst, v)
+		}
 	}
 	return dst
 }
@@ -44,10 +84,11 @@ func appendGarbage(dst []byte, all []familyGarbage) []byte {
 var errBadProperty = errors.New("the garbage property of a table cannot be read")
 
 func parseGarbage(b []byte) ([]familyGarbage, error) {
-	if len(b) == 0 || b[0] != 1 {
+	if len(b) == 0 || b[0] < 1 || b[0] > 2 {
 		return nil, errBadProperty
 	}
 	var all []familyGarbage
+	version := b[0]
 	for b = b[1:]; len(b) > 0; {
 		if len(b) < familyPrefixLen {
 			return nil, errBadProperty
@@ -55,12 +96,20 @@ func parseGarbage(b []byte) ([]familyGarbage, error) {
 		g := familyGarbage{table: binary.BigEndian.Uint32(b), family: binary.BigEndian.Uint16(b[4:])}
 		b = b[familyPrefixLen:]
 		var expiry uint64
-		for _, v := range []*uint64{&g.cells, &g.waste, &expiry} {
+		var r rules
+		fields := []*uint64{&g.cells, &g.waste, &expiry, &r.versions, &r.minVersions, &r.ttl, &r.keep}
+		if version == 1 {
+			fields = fields[:3]
+		}
+		for _, v := range fields {
 			n := 0
 			if *v, n = binary.Uvarint(b); n <= 0 {
 				return nil, errBadProperty
 			}
 			b = b[n:]
+		}
+		if r.versions > 0 {
+			g.rules = &r
 		}
 		g.expiry = int64(expiry)
 		all = append(all, g)
@@ -109,7 +158,6 @@ func (v *surveyor) AddPointKey(key pebbledb.InternalKey, _ []byte) error {
 		g.waste++
 	case !parsed.typ.IsMarker():
 		v.judge.noteExpiry(&parsed, 0)
-		g.expiry = v.judge.expiry
 	}
 	return nil
 }
@@ -121,14 +169,29 @@ func isSet(k pebbledb.InternalKeyKind) bool {
 func (v *surveyor) enterRow(k []byte) {
 	v.prefix = append(v.prefix[:0], k[:splitKey(k)]...)
 	if len(v.all) == 0 || !bytes.HasPrefix(k, v.family) {
+		v.leaveFamily()
 		v.family = append(v.family[:0], k[:familyPrefixLen]...)
 		table, id := binary.BigEndian.Uint32(k), binary.BigEndian.Uint16(k[4:])
-		v.all = append(v.all, familyGarbage{table: table, family: id})
+		g := familyGarbage{table: table, family: id}
 		f := v.s.familyByID(table, id)
 		v.known = f != nil
-		v.judge.family, v.judge.now, v.judge.expiry = f, v.s.clock.now(), 0
+		if v.known {
+			r := rulesOf(&f.schema)
+			g.rules = &r
+		}
+		v.all = append(v.all, g)
+		v.judge.family, v.judge.now = f, v.s.clock.now()
 	}
 	v.judge.beginRow()
+}
+
+// leaveFamily notes when cells of the last family expire.
+func (v *surveyor) leaveFamily() {
+	if n := len(v.all); n > 0 {
+		g := &v.all[n-1]
+		g.expiry = v.judge.expiries.due(worth(g.cells))
+		v.judge.expiries.reset()
+	}
 }
 
 // AddRangeKeys implements sstable.BlockPropertyCollector.
@@ -154,9 +217,7 @@ func (v *surveyor) FinishIndexBlock(buf []byte) ([]byte, error) { return buf, ni
 
 // FinishTable implements sstable.BlockPropertyCollector.
 func (v *surveyor) FinishTable(buf []byte) ([]byte, error) {
-	if len(v.all) == 0 {
-		return buf, nil
-	}
+	v.leaveFamily()
 	return appendGarbage(buf, v.all), nil
 }
 

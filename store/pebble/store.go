@@ -58,8 +58,9 @@ type Store struct {
 	admission     *admission
 	disk          *diskWatch
 
-	stop context.CancelFunc
-	done sync.WaitGroup
+	ending context.Context // ends when Close begins
+	stop   context.CancelFunc
+	done   sync.WaitGroup
 }
 
 var (
@@ -92,7 +93,7 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 		return nil, fmt.Errorf("open the store in %s: %w", o.Dir, err)
 	}
 	background, stop := context.WithCancel(context.Background())
-	s.stop = stop
+	s.ending, s.stop = background, stop
 	s.done.Go(func() { s.flusher(background) })
 	s.done.Go(func() { s.disk.run(background) })
 	s.done.Go(func() { s.watcher(background) })

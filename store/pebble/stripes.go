@@ -22,6 +22,9 @@ type stripe struct {
 	// The last timestamps that the server gave to a put and to a delete.
 	lastPut, lastDelete atomic.Int64
 	hot                 hot
+	// released counts how often the stripe was held and given back: rows below
+	// it are as they were while it stays the same.
+	released atomic.Uint64
 }
 
 // timestamp gives the server's time to one mutation. A put gets
@@ -75,6 +78,14 @@ func (s *stripes) of(table uint32, row []byte) uint16 {
 	return uint16((h ^ h>>32) % stripeCount)
 }
 
+// stamps appends how often each stripe was given back.
+func (s *stripes) stamps(dst []uint64) []uint64 {
+	for i := range s.locks {
+		dst = append(dst, s.locks[i].released.Load())
+	}
+	return dst
+}
+
 // held are the stripes that one call holds, in ascending order; those are taken
 // and given back in that order, so that two calls never wait for each other.
 type held struct {
@@ -126,7 +137,9 @@ func (h *held) unlock() {
 	}
 	h.locked = false
 	for _, w := range h.want {
-		if l := &h.all.locks[w>>1]; w&1 == 1 {
+		l := &h.all.locks[w>>1]
+		l.released.Add(1)
+		if w&1 == 1 {
 			l.Unlock()
 		} else {
 			l.RUnlock()
