@@ -172,6 +172,12 @@ deleteall 't', 'r', 'f:q', 20
 get 't', 'r', {VERSIONS => 5}
 delete 't', 'r', 'f:q'
 get 't', 'r', {VERSIONS => 5}
+put 't', 's', 'f:a', '10', 10
+put 't', 's', 'f:b', '30', 30
+deleteall 't', 's', '', 20
+get 't', 's'
+deleteall 't', 's', 'f', 30
+get 't', 's'
 `, `stdin:5: ERROR: f:q of row r has versions older than 20, and Thrift 1 can delete that one only together with them: deleteall deletes all of them
 COLUMN                     CELL
  f:q                       timestamp=1970-01-01T00:00:00.030, value=30
@@ -180,6 +186,11 @@ COLUMN                     CELL
 1 row(s)
 COLUMN                     CELL
  f:q                       timestamp=1970-01-01T00:00:00.030, value=30
+1 row(s)
+COLUMN                     CELL
+0 row(s)
+COLUMN                     CELL
+ f:b                       timestamp=1970-01-01T00:00:00.030, value=30
 1 row(s)
 COLUMN                     CELL
 0 row(s)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/term"
@@ -37,16 +36,17 @@ const (
 	keyInterrupt = 0x03 // Ctrl-C
 	keySearch    = 0x12 // Ctrl-R
 	keyTab       = '\t'
+	// keyDiscard is what Ctrl-C becomes on its way to the line editor.
+	keyDiscard = 0x1c
 )
 
 // Run talks until exit or Ctrl-D. The end of the context ends it at the next
 // line.
 func (c *Console) Run(ctx context.Context) error {
-	keys := &keyReader{from: c.Terminal}
 	t := term.NewTerminal(struct {
 		io.Reader
 		io.Writer
-	}{keys, c.Terminal}, "")
+	}{&keyReader{from: c.Terminal}, c.Terminal}, "")
 	t.History = lineHistory{c.History}
 	width, height := c.Terminal.Size()
 	if width > 0 && height > 0 {
@@ -58,7 +58,7 @@ func (c *Console) Run(ctx context.Context) error {
 	fmt.Fprintf(c.Terminal, "Commands as in HBase's shell; help lists them, Ctrl-D leaves.\n")
 	text, number := "", 1
 	for ctx.Err() == nil {
-		line, err := c.readLine(p, keys, prompt(text, number))
+		line, err := c.readLine(p, prompt(text, number))
 		switch {
 		case errors.Is(err, errInterrupted):
 			text = ""
@@ -130,7 +130,7 @@ func (c *Console) evaluateOne(ctx context.Context, text string) (string, error) 
 var errInterrupted = errors.New("interrupted")
 
 // readLine reads one line in raw mode.
-func (c *Console) readLine(p *prompter, keys *keyReader, prompt string) (line string, err error) {
+func (c *Console) readLine(p *prompter, prompt string) (line string, err error) {
 	restore, err := c.Terminal.Raw()
 	if err != nil {
 		return "", err
@@ -145,9 +145,9 @@ func (c *Console) readLine(p *prompter, keys *keyReader, prompt string) (line st
 		_ = p.t.SetSize(width, height)
 	}
 	p.t.SetPrompt(prompt)
-	p.search = ""
+	p.search, p.discarded = "", false
 	line, err = p.t.ReadLine()
-	if keys.interrupted.Swap(false) {
+	if p.discarded {
 		return "", errInterrupted
 	}
 	if errors.Is(err, term.ErrPasteIndicator) {
@@ -164,11 +164,10 @@ type lineHistory struct{ *History }
 func (lineHistory) Add(string) {}
 
 // keyReader turns Ctrl-C, which the line editor takes for the end of input, into
-// keys that clear the line and end it, and remembers that it did.
+// a key that clears the line, see prompter, and Enter, which ends it.
 type keyReader struct {
-	from        io.Reader
-	rest        []byte
-	interrupted atomic.Bool
+	from io.Reader
+	rest []byte
 }
 
 func (k *keyReader) Read(p []byte) (int, error) {
@@ -179,14 +178,11 @@ func (k *keyReader) Read(p []byte) (int, error) {
 			return 0, err
 		}
 		for _, b := range buf[:n] {
-			if b != keyInterrupt {
+			if b == keyInterrupt {
+				k.rest = append(k.rest, keyDiscard, '\r')
+			} else {
 				k.rest = append(k.rest, b)
-				continue
 			}
-			k.interrupted.Store(true)
-			// To the end of the line, delete to its beginning, Enter. What was
-			// typed before goes with it.
-			k.rest = append(k.rest, 0x05, 0x15, '\r')
 		}
 	}
 	n := copy(p, k.rest)
@@ -202,6 +198,8 @@ type prompter struct {
 	// found is where it was found last.
 	search string
 	found  int
+	// discarded: the line that is typed was given up.
+	discarded bool
 }
 
 func (p *prompter) key(ctx context.Context, line string, pos int, key rune) (string, int, bool) {
@@ -210,6 +208,9 @@ func (p *prompter) key(ctx context.Context, line string, pos int, key rune) (str
 		return p.tab(ctx, line, pos)
 	case keySearch:
 		return p.backwards(line)
+	case keyDiscard:
+		p.discarded = true
+		return "", 0, true
 	}
 	p.search = ""
 	return line, pos, false

@@ -106,6 +106,8 @@ func TestConsole(t *testing.T) {
 		{"up over lines is one line", []string{"exists\r" + "put 't',\r'r', 'f:c', 'v'\r" + up + "\r"},
 			"ERROR: column 1: exists wants one argument, not 0; as in exists 't1'\n", "put t r f:c v - put t r f:c v -"},
 		{"Ctrl-R", []string{"exists 't'\rlist 'x'\r" + "exi\x12\r"}, exists + "TABLE\n0 row(s)\n" + exists, "names names names"},
+		{"Ctrl-R finds the newest", []string{"exists 't'\r" + "exi\x12\r"}, exists + exists, "names names"},
+		{"Ctrl-C behind what was typed ahead", []string{"exists 't'\rfoo\x03exists 't'\r"}, exists + exists, "names names"},
 		{"Ctrl-R twice", []string{"list 'a'\rlist 'b'\rexists 't'\r" + "list\x12\x12\r"},
 			"TABLE\n0 row(s)\nTABLE\n0 row(s)\n" + exists + "TABLE\n0 row(s)\n", "names names names names"},
 		{"Ctrl-R finds nothing", []string{"exists 't'\x12\r"}, exists, "names"},
@@ -125,7 +127,7 @@ func TestConsole(t *testing.T) {
 			}
 		})
 	}
-	if len(cases) != 21 {
+	if len(cases) != 23 {
 		t.Errorf("%d cases", len(cases))
 	}
 }

@@ -116,6 +116,34 @@ func TestHelp_examplesAreUnderstood(t *testing.T) {
 	}
 }
 
+// What is nested too deep, or has too many entries, is refused, and not found
+// out by a full stack or after a long time.
+func TestParse_limits(t *testing.T) {
+	nested := func(n int) string { return "get 't', 'r', " + strings.Repeat("[", n) + "'f'" + strings.Repeat("]", n) }
+	entries := func(n int) string {
+		var b strings.Builder
+		b.WriteString("scan 't', {")
+		for i := range n {
+			fmt.Fprintf(&b, "'a%d' => 1, ", i)
+		}
+		return b.String() + "}"
+	}
+	cases := map[string]string{
+		nested(maxDepth): "", nested(maxDepth + 1): "nested deeper than 32", strings.Repeat("[", 1_000_000): "a command begins",
+		"x " + strings.Repeat("(", 1_000_000): "nested deeper", "x " + strings.Repeat("{A => ", 1_000_000): "nested deeper",
+		"x " + strings.Repeat("-", 1_000_000): "a value is missing", entries(maxPairs): "", entries(maxPairs + 1): "at most 1000 entries",
+	}
+	for text, want := range cases {
+		_, _, err := parse(text)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%.60q: %v, want %q", text, err, want)
+		}
+	}
+	if len(cases) != 8 {
+		t.Errorf("%d cases", len(cases))
+	}
+}
+
 // No name is that of two commands, and all are found.
 func TestNames(t *testing.T) {
 	names := Names()

@@ -217,6 +217,29 @@ func TestScanner_closeOfOneThatIsGone(t *testing.T) {
 	}
 }
 
+// A scanner that cannot be closed is an error.
+func TestScanner_closeFails(t *testing.T) {
+	g := peer(t, Options{}, func(h thrift.Header, w *thrift.Writer) bool {
+		return reply(h, w, func() {
+			if string(h.Name) == "scannerOpenWithScan" {
+				i32(w, 0, 7)
+				return
+			}
+			w.Field(thrift.Struct, 1)
+			w.StructBegin()
+			text(w, 1, "java.io.IOException: it broke")
+			w.StructEnd()
+		})
+	})
+	s, err := g.Scan(context.Background(), "t", shell.ScanSpec{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(context.Background()); err == nil || err.Error() != "IOException: it broke" {
+		t.Errorf("%v", err)
+	}
+}
+
 // Columns sort by family, then by qualifier, as bytes: "a-b" comes before
 // "a:x" as text, and after it here.
 func TestCompareColumns(t *testing.T) {
