@@ -20,6 +20,8 @@ type fakeServer struct {
 	stuck bool
 	err   error
 	asked int
+	// held: an answer comes when something is sent.
+	held chan struct{}
 }
 
 func (f *fakeServer) set(stuck bool, err error) {
@@ -38,8 +40,11 @@ func (f *fakeServer) asks() int {
 func (f *fakeServer) ask(ctx context.Context) (*Sample, error) {
 	f.mu.Lock()
 	f.asked++
-	stuck, err, n := f.stuck, f.err, f.asked
+	stuck, err, n, held := f.stuck, f.err, f.asked, f.held
 	f.mu.Unlock()
+	if held != nil {
+		<-held
+	}
 	if stuck {
 		<-ctx.Done()
 		return nil, ctx.Err()
@@ -59,6 +64,13 @@ type fakeScreen struct {
 	tcell.SimulationScreen
 	mu   sync.Mutex
 	text string
+	back int // how often the terminal was given back
+}
+
+// Fini implements tcell.Screen.
+func (s *fakeScreen) Fini() {
+	s.SimulationScreen.Fini()
+	s.back++
 }
 
 // Show implements tcell.Screen.
@@ -102,6 +114,20 @@ func running(t *testing.T, body func(f *fakeServer, screen *fakeScreen, left cha
 		cancel()
 		synctest.Wait()
 	})
+}
+
+// awaitLeft waits for the end of the view; an hour of the bubble's time is more
+// than enough.
+func awaitLeft(t *testing.T, left chan error) {
+	t.Helper()
+	select {
+	case err := <-left:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(time.Hour):
+		t.Fatal("the view does not end")
+	}
 }
 
 func expect(t *testing.T, screen *fakeScreen, when string, texts ...string) {
@@ -150,8 +176,9 @@ func TestLive(t *testing.T) {
 		expect(t, screen, "on a large screen", "and 4 colder tables")
 
 		key(screen, 'q')
-		if err := <-left; err != nil {
-			t.Error(err)
+		awaitLeft(t, left)
+		if screen.back != 1 {
+			t.Errorf("the terminal was given back %d times", screen.back)
 		}
 	})
 }
@@ -186,9 +213,7 @@ func TestLive_slowServer(t *testing.T) {
 		key(screen, '?')
 		expect(t, screen, "though the server is silent", "Tables are sorted by:")
 		screen.InjectKey(tcell.KeyCtrlC, 0, tcell.ModNone)
-		if err := <-left; err != nil {
-			t.Error(err)
-		}
+		awaitLeft(t, left)
 	})
 }
 
@@ -209,9 +234,23 @@ func TestLive_pauseAsksNothing(t *testing.T) {
 		}
 		// The context ends it as q does.
 		cancel()
-		if err := <-left; err != nil {
-			t.Error(err)
-		}
+		awaitLeft(t, left)
+	})
+}
+
+// An answer that comes while the view is paused does not change it.
+func TestLive_pauseTakesNoAnswer(t *testing.T) {
+	running(t, func(f *fakeServer, screen *fakeScreen, left chan error, cancel func()) {
+		held := make(chan struct{})
+		f.mu.Lock()
+		f.held = held
+		f.mu.Unlock()
+		time.Sleep(time.Second) // it is asked
+		key(screen, 'p')
+		close(held)
+		expect(t, screen, "while paused", "requests -/s", "paused")
+		cancel()
+		awaitLeft(t, left)
 	})
 }
 

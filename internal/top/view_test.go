@@ -79,7 +79,9 @@ func TestView(t *testing.T) {
 		{"nothing", 80, 24, func(*testing.T) *Model { return &Model{} }},
 		{"first", 120, 0, func(t *testing.T) *Model {
 			m := &Model{}
-			m.Add(hot(sample(t, "before.prom", noon)))
+			s := hot(sample(t, "before.prom", noon))
+			s.Top.WindowSeconds = 0
+			m.Add(s)
 			return m
 		}},
 		{"busy", 120, 40, busy},
@@ -172,6 +174,37 @@ func golden(t *testing.T, name, got string) {
 	}
 	if got != string(want) {
 		t.Errorf("the view is\n%s\nwant, from %s (-rewrite after reading),\n%s", got, file, want)
+	}
+}
+
+// Methods that are called now come first, those that never were are left out; a
+// budget that doors share is counted once.
+func TestModel_methods(t *testing.T) {
+	text := func(often, seldom int) string {
+		return fmt.Sprintf(`cellar_door_requests_total{door="a",method="often",outcome="ok"} %d
+cellar_door_requests_total{door="a",method="seldom",outcome="ok"} %d
+cellar_door_requests_total{door="a",method="never",outcome="ok"} 0
+cellar_door_in_flight_bytes{door="a"} 7
+cellar_door_in_flight_bytes{door="b"} 7
+`, often, seldom)
+	}
+	m := &Model{}
+	for i, s := range []string{text(1000, 1), text(1001, 11)} {
+		metrics, err := parseMetrics(strings.NewReader(s))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Add(&Sample{At: noon.Add(time.Duration(i) * time.Second), Metrics: metrics})
+	}
+	var got []string
+	for _, r := range m.methodRows() {
+		got = append(got, fmt.Sprintf("%s %v", r.name, r.rate))
+	}
+	if want := "seldom 10, often 1"; strings.Join(got, ", ") != want {
+		t.Errorf("methods %q, want %s", got, want)
+	}
+	if n := inFlight(m.last); n != 7 {
+		t.Errorf("%v bytes in flight", n)
 	}
 }
 
