@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cellardb/cellar/cell"
@@ -32,6 +33,13 @@ import (
 type admission struct {
 	clock func() time.Time
 
+	// free: nobody waits and nothing is limited, so that a write need not take
+	// the lock.
+	free    atomic.Bool
+	passed  atomic.Int64 // bytes since the last steer
+	inside  atomic.Int64 // bytes of writes that were admitted and have not left
+	waiting atomic.Int64 // the line's length
+
 	mu struct {
 		sync.Mutex
 		closed bool
@@ -46,7 +54,9 @@ type admission struct {
 		timer  *time.Timer
 		armed  bool
 
-		passed  float64 // bytes since the last steer
+		// room is how many bytes may be inside, so that memtables are never
+		// full, however many come at once.
+		room    int64
 		steered time.Time
 		recent  float64 // bytes a second that passed, over peakOver
 		peak    float64 // the most of that, lately
@@ -90,7 +100,7 @@ const (
 
 func newAdmission(now func() time.Time) *admission {
 	a := &admission{clock: now}
-	a.mu.rate, a.mu.brake = math.Inf(1), 1
+	a.mu.rate, a.mu.brake, a.mu.room = math.Inf(1), 1, math.MaxInt64
 	a.mu.filled, a.mu.steered = now(), now()
 	return a
 }
@@ -98,7 +108,7 @@ func newAdmission(now func() time.Time) *admission {
 // waiter is a call in the line. ready is closed when it may pass, or when the
 // store is being closed.
 type waiter struct {
-	cost   float64
+	cost   int64
 	tag    float64
 	seq    int64
 	ready  chan struct{}
@@ -136,11 +146,16 @@ func (w *waiters) Pop() any {
 	return last
 }
 
-// admit waits until cost bytes may be written. Errors: the context's, and
-// store.ErrClosed.
+// admit waits until cost bytes may be written; the caller says leave when they
+// are. Errors: the context's, and store.ErrClosed; then there is nothing to leave.
 func (a *admission) admit(ctx context.Context, cost int64) error {
 	if err := ctx.Err(); err != nil {
 		return err
+	}
+	if a.free.Load() {
+		a.passed.Add(cost)
+		a.inside.Add(cost)
+		return nil
 	}
 	a.mu.Lock()
 	if a.mu.closed {
@@ -148,14 +163,15 @@ func (a *admission) admit(ctx context.Context, cost int64) error {
 		return store.ErrClosed
 	}
 	a.fillLocked()
-	if a.mu.line.Len() == 0 && a.mu.credit > 0 {
-		a.passLocked(float64(cost))
+	if a.mu.line.Len() == 0 && a.mayPassLocked() {
+		a.passLocked(cost)
 		a.mu.Unlock()
 		return nil
 	}
-	w := &waiter{cost: float64(cost), tag: a.mu.served + float64(cost), seq: a.mu.line.seq, ready: make(chan struct{})}
+	w := &waiter{cost: cost, tag: a.mu.served + float64(cost), seq: a.mu.line.seq, ready: make(chan struct{})}
 	a.mu.line.seq++
 	heap.Push(&a.mu.line, w)
+	a.waiting.Add(1)
 	a.armLocked()
 	a.mu.Unlock()
 	return a.wait(ctx, w)
@@ -178,6 +194,7 @@ func (a *admission) wait(ctx context.Context, w *waiter) error {
 	}
 	if w.place >= 0 {
 		heap.Remove(&a.mu.line, w.place)
+		a.waiting.Add(-1)
 	}
 	if err == nil {
 		return store.ErrClosed
@@ -214,17 +231,39 @@ func (a *admission) fillLocked() {
 	a.mu.credit = min(a.mu.credit+rate*passed.Seconds(), rate*burst.Seconds())
 }
 
-func (a *admission) passLocked(cost float64) {
-	a.mu.credit -= cost
-	a.mu.passed += cost
+// mayPassLocked says whether the next one may pass. One is always let inside, or a
+// batch that is larger than the memtables would wait for ever.
+func (a *admission) mayPassLocked() bool {
+	inside := a.inside.Load()
+	return a.mu.credit > 0 && (inside <= 0 || inside < a.mu.room)
+}
+
+func (a *admission) passLocked(cost int64) {
+	a.mu.credit -= float64(cost)
+	a.passed.Add(cost)
+	a.inside.Add(cost)
+}
+
+// leave says that cost bytes that were admitted are written, or will not be.
+func (a *admission) leave(cost int64) {
+	a.inside.Add(-cost)
+	if a.waiting.Load() == 0 {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.mu.closed {
+		a.pumpLocked()
+	}
 }
 
 // pumpLocked lets the line pass as far as the credit goes.
 func (a *admission) pumpLocked() {
 	a.fillLocked()
-	for a.mu.line.Len() > 0 && a.mu.credit > 0 {
+	for a.mu.line.Len() > 0 && a.mayPassLocked() {
 		w := heap.Pop(&a.mu.line).(*waiter)
-		a.mu.served += w.cost / float64(a.mu.line.Len()+1)
+		a.waiting.Add(-1)
+		a.mu.served += float64(w.cost) / float64(a.mu.line.Len()+1)
 		a.passLocked(w.cost)
 		w.passed = true
 		close(w.ready)
@@ -232,9 +271,10 @@ func (a *admission) pumpLocked() {
 	a.armLocked()
 }
 
-// armLocked sets the timer for when the first in the line may pass.
+// armLocked sets the timer for when the first in the line may pass. Who waits for
+// room is let in by leave and steer.
 func (a *admission) armLocked() {
-	if a.mu.line.Len() == 0 || a.mu.armed || a.mu.closed {
+	if a.mu.line.Len() == 0 || a.mu.armed || a.mu.closed || a.mu.credit > 0 {
 		return
 	}
 	wait := time.Duration(-a.mu.credit/a.limitLocked()*float64(time.Second)) + time.Microsecond
@@ -256,8 +296,8 @@ func (a *admission) pump() {
 }
 
 // steer moves the rate by the pressure of level 0 and garbage, and the brake by
-// that of the memtables.
-func (a *admission) steer(slow, memtables float64) {
+// that of the memtables, which have room for so many bytes.
+func (a *admission) steer(slow, memtables float64, room int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now := a.clock()
@@ -267,17 +307,18 @@ func (a *admission) steer(slow, memtables float64) {
 	}
 	a.mu.steered = now
 	weight := 1 - math.Exp(-dt/smoothFor.Seconds())
-	came := a.mu.passed / dt
+	came := float64(a.passed.Swap(0)) / dt
 	a.mu.recent += (came - a.mu.recent) * (1 - math.Exp(-dt/peakOver.Seconds()))
 	a.mu.peak = max(a.mu.recent, a.mu.peak*math.Exp(-dt/peakFor.Seconds()))
-	a.mu.passed = 0
 	a.mu.smooth += (slow - a.mu.smooth) * weight
 	rise := a.mu.smooth - a.mu.last
 	a.mu.last = a.mu.smooth
 	a.mu.rate = a.nextRateLocked(dt, rise)
 	a.mu.brake = brakeOf(memtables, slowPressure) * brakeOf(slow, lastResort)
+	a.mu.room = room
 	a.stopTimerLocked()
 	a.pumpLocked()
+	a.free.Store(math.IsInf(a.limitLocked(), 1) && a.mu.line.Len() == 0)
 }
 
 // nextRateLocked is the rate for the next dt seconds.
@@ -320,10 +361,12 @@ func (a *admission) close() {
 		return
 	}
 	a.mu.closed = true
+	a.free.Store(false)
 	a.stopTimerLocked()
 	for a.mu.line.Len() > 0 {
 		close(heap.Pop(&a.mu.line).(*waiter).ready)
 	}
+	a.waiting.Store(0)
 }
 
 // pacing is the admission in figures.
@@ -358,10 +401,12 @@ func costOf(batch []cell.Mutation) int64 {
 }
 
 // admitWrite is the head of every write: refused while the disk is full, held up
-// while the store is under pressure.
-func (s *Store) admitWrite(ctx context.Context, batch []cell.Mutation) error {
+// while the store is under pressure. The caller gives the cost to
+// admission.leave in the end.
+func (s *Store) admitWrite(ctx context.Context, batch []cell.Mutation) (cost int64, err error) {
 	if err := s.disk.refuse(); err != nil {
-		return err
+		return 0, err
 	}
-	return s.admission.admit(ctx, costOf(batch))
+	cost = costOf(batch)
+	return cost, s.admission.admit(ctx, cost)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -102,7 +103,7 @@ func drive(t *testing.T, l *lsm, load offered, minutes int) outcome {
 		second += in
 		l.step(in, watchEvery.Seconds())
 		slow, mem := l.pressure()
-		a.steer(slow, mem)
+		a.steer(slow, mem, math.MaxInt64)
 		if n*int(watchEvery) > int(time.Minute) {
 			out.worst = max(out.worst, mem)
 		}
@@ -316,4 +317,70 @@ func TestCostOfABatch(t *testing.T) {
 	if ten <= 0 {
 		t.Errorf("a batch without edits costs %d", ten)
 	}
+}
+
+// However many come at once, no more are inside than the memtables have room
+// for; who waits is let in as others leave.
+func TestAdmissionKeepsToTheRoomOfMemtables(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAdmission(time.Now)
+		time.Sleep(watchEvery)
+		a.steer(0, slowPressure+0.1, 5*mb) // not free any more
+		var inside, most, passed atomic.Int64
+		var clients sync.WaitGroup
+		for range 100 {
+			clients.Go(func() {
+				if err := a.admit(t.Context(), mb); err != nil {
+					t.Error(err)
+					return
+				}
+				most.Store(max(most.Load(), inside.Add(1)))
+				time.Sleep(time.Second)
+				inside.Add(-1)
+				passed.Add(1)
+				a.leave(mb)
+			})
+		}
+		for range 200 {
+			time.Sleep(time.Second)
+			a.steer(0, slowPressure+0.1, 5*mb)
+		}
+		clients.Wait()
+		if passed.Load() != 100 || most.Load() > 5 || most.Load() < 2 {
+			t.Errorf("%d passed, %d were inside at once where there is room for 5", passed.Load(), most.Load())
+		}
+		// A batch that is larger than the room passes when it is alone.
+		a.steer(0, slowPressure+0.1, -mb)
+		if err := a.admit(t.Context(), 50*mb); err != nil {
+			t.Fatal(err)
+		}
+		a.leave(50 * mb)
+		if n := a.inside.Load(); n != 0 {
+			t.Errorf("%d bytes are inside in the end", n)
+		}
+	})
+}
+
+// Without pressure a write does not take the admission's lock.
+func TestAdmissionIsFreeWithoutPressure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAdmission(time.Now)
+		time.Sleep(watchEvery)
+		a.steer(0, 0, math.MaxInt64)
+		a.mu.Lock()
+		if err := a.admit(t.Context(), 1000); err != nil {
+			t.Error(err)
+		}
+		a.leave(1000)
+		a.mu.Unlock()
+		time.Sleep(watchEvery)
+		a.steer(0, 1, 0)
+		if a.free.Load() {
+			t.Error("writes are free with full memtables")
+		}
+		a.close()
+		if err := a.admit(t.Context(), 1); !errors.Is(err, store.ErrClosed) {
+			t.Errorf("after the close: %v", err)
+		}
+	})
 }

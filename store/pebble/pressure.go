@@ -67,6 +67,14 @@ func garbagePressure(ratio float64) float64 {
 	return clamp(slowPressure + ratio - 1)
 }
 
+// fullAt is how full, as a part, memtables get: beyond it Pebble stops writers.
+const fullAt = 0.9
+
+// room is how many more bytes of log the memtables have room for.
+func (s *state) room() int64 {
+	return int64(fullAt*float64(memtables*s.memtableBytes)) - int64(s.unflushed)
+}
+
 func clamp(x float64) float64 { return min(max(x, 0), 1) }
 
 // gauge keeps the pressure of the last look at it.
@@ -105,7 +113,7 @@ func (s *Store) watcher(ctx context.Context) {
 		now := s.look()
 		s.gauge.now.Store(&now)
 		p := now.pressure()
-		s.admission.steer(max(p.L0, p.Garbage), p.Memtables)
+		s.admission.steer(max(p.L0, p.Garbage), p.Memtables, now.room())
 		select {
 		case <-ctx.Done():
 			return

@@ -158,9 +158,11 @@ func (s *Store) CheckAndMutate(ctx context.Context, name string, check *cell.Che
 	w := writers.Get().(*writer)
 	defer w.release()
 	batch := []cell.Mutation{*m}
-	if err := s.admitWrite(ctx, batch); err != nil {
+	cost, err := s.admitWrite(ctx, batch)
+	if err != nil {
 		return false, nil, err
 	}
+	defer s.admission.leave(cost)
 	for {
 		applied, retry, err := s.checkAndMutate(ctx, w, name, check, batch)
 		if retry == nil {

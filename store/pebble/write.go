@@ -17,9 +17,11 @@ import (
 // Apply implements store.Writer. The mutations that are not refused go into one
 // Pebble batch, hence one log record.
 func (s *Store) Apply(ctx context.Context, name string, batch []cell.Mutation) ([][]cell.Cell, error) {
-	if err := s.admitWrite(ctx, batch); err != nil {
+	cost, err := s.admitWrite(ctx, batch)
+	if err != nil {
 		return nil, err
 	}
+	defer s.admission.leave(cost)
 	w := writers.Get().(*writer)
 	defer w.release()
 	for {
