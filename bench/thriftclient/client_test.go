@@ -83,6 +83,15 @@ func TestConversation(t *testing.T) {
 		b.Delete([]byte("f:a"))
 		b.Put([]byte("f:c"), nil)
 		must(c.Mutate(b))
+		b.BeginAt("t", true, 1234, 80)
+		b.Row([]byte("row1"))
+		b.Put([]byte("f:c"), nil)
+		must(c.SendMutate(b))
+		must(c.ReceiveMutate())
+		b.BeginAt("t", true, 0, 81)
+		if err := c.Mutate(b); !errors.As(err, &e) || e.Kind != IllegalArgument || g.Calls("mutateRowsTs") != 2 {
+			t.Errorf("without a timestamp: %v", err)
+		}
 		b.Begin("t", true, 79) // no rows
 		must(c.Mutate(b))
 		if g.Unlogged() != 2 || g.Calls("mutateRows") != 4 {

@@ -58,6 +58,7 @@ var methods = map[string]func(g *Gateway, args map[int16]value, w *thrift.Writer
 		return err
 	},
 	"mutateRows":          mutateRows,
+	"mutateRowsTs":        mutateRowsTs,
 	"incrementRows":       incrementRows,
 	"scannerOpenWithScan": scannerOpen,
 	"scannerGetList":      scannerGetList,
@@ -108,6 +109,14 @@ func mutateRows(g *Gateway, args map[int16]value, _ *thrift.Writer) error {
 		}
 	}
 	return nil
+}
+
+// mutateRowsTs refuses a call without its timestamp, and forgets it.
+func mutateRowsTs(g *Gateway, args map[int16]value, w *thrift.Writer) error {
+	if ts, _ := args[3].(int64); ts <= 0 {
+		return exception{2, "no timestamp"}
+	}
+	return mutateRows(g, args, w)
 }
 
 func incrementRows(g *Gateway, args map[int16]value, _ *thrift.Writer) error {
