@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/cellardb/cellar/internal/shell"
@@ -207,6 +208,8 @@ func (g *Gateway) Append(ctx context.Context, table string, row, column, value [
 type scanner struct {
 	g  *Gateway
 	id int
+	// most is how many rows are asked for at a time; 0: as many as are wanted.
+	most int
 }
 
 // Scan opens a scanner.
@@ -228,7 +231,7 @@ func (g *Gateway) Scan(ctx context.Context, table string, s shell.ScanSpec) (she
 	if err != nil {
 		return nil, err
 	}
-	return &scanner{g, id}, nil
+	return &scanner{g: g, id: id}, nil
 }
 
 func writeScan(w *thrift.Writer, s *shell.ScanSpec) {
@@ -261,8 +264,29 @@ func writeScan(w *thrift.Writer, s *shell.ScanSpec) {
 	}
 }
 
-// Next gives up to n rows.
+// Next gives up to n rows. Where Cellar says that so many are more than a reply
+// holds, or take longer than a reply may, fewer are asked for, from then on;
+// where it has found none so far, it is asked to go on.
 func (s *scanner) Next(ctx context.Context, n int) ([]shell.Row, error) {
+	if s.most > 0 {
+		n = min(n, s.most)
+	}
+	for {
+		rows, err := s.fetch(ctx, n)
+		var r *Refusal
+		switch {
+		case !errors.As(err, &r):
+			return rows, err
+		case n > 1 && (strings.Contains(r.Text, "ask for less at a time") || strings.Contains(r.Text, "more than all memory in flight")):
+			n = max(1, n/4)
+			s.most = n
+		case !strings.Contains(r.Text, "goes on from there"):
+			return nil, err
+		}
+	}
+}
+
+func (s *scanner) fetch(ctx context.Context, n int) ([]shell.Row, error) {
 	var rows []shell.Row
 	err := s.g.conn.call(ctx, "scannerGetList", func(w *thrift.Writer) {
 		i32(w, 1, s.id)

@@ -220,6 +220,46 @@ func TestScanner_closeOfOneThatIsGone(t *testing.T) {
 	}
 }
 
+// Cellar's words for rows that are too many, and for none yet.
+func TestScanner_asksForLess(t *testing.T) {
+	answers := []string{"the reply exceeds 9 bytes: ask for less at a time (3 rows fit)", "no row was found within 1m0s: scanner 7 goes on from there, or scan a smaller range",
+		"2 rows were found within 1m0s: ask for less at a time; scanner 7 stands where it stood",
+		"67043328 bytes of 53687091: more than all memory in flight: request is too large", "", "", "the reply exceeds 9 bytes: ask for less at a time, with batchSize in the scan"}
+	g := peer(t, Options{}, func(h thrift.Header, w *thrift.Writer) bool {
+		return reply(h, w, func() {
+			if string(h.Name) == "scannerOpenWithScan" {
+				i32(w, 0, 7)
+				return
+			}
+			text0 := answers[0]
+			answers = answers[1:]
+			if text0 == "" {
+				w.Field(thrift.List, 0)
+				w.List(thrift.Struct, 0)
+				return
+			}
+			w.Field(thrift.Struct, 1)
+			w.StructBegin()
+			text(w, 1, "java.io.IOException: "+text0)
+			w.StructEnd()
+		})
+	})
+	opened, err := g.Scan(context.Background(), "t", shell.ScanSpec{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := opened.(*scanner)
+	for _, want := range []int{15, 15} {
+		if rows, err := s.Next(context.Background(), 1000); len(rows) != 0 || err != nil || s.most != want {
+			t.Errorf("%v, %v, %d rows at a time, want %d", rows, err, s.most, want)
+		}
+	}
+	// One row that is too large is an error.
+	if _, err := s.Next(context.Background(), 1); err == nil || !strings.Contains(err.Error(), "batchSize") || len(answers) != 0 {
+		t.Errorf("%v, %q", err, answers)
+	}
+}
+
 // A scanner that cannot be closed is an error.
 func TestScanner_closeFails(t *testing.T) {
 	g := peer(t, Options{}, func(h thrift.Header, w *thrift.Writer) bool {
