@@ -41,7 +41,7 @@ func TestProgressBar(t *testing.T) {
 	var text strings.Builder
 	wait := func(want string) {
 		t.Helper()
-		if err := master.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		if err := master.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
 			t.Skipf("terminals have no deadlines here: %v", err)
 		}
 		b := make([]byte, 4096)
