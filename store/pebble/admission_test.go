@@ -384,3 +384,36 @@ func TestAdmissionIsFreeWithoutPressure(t *testing.T) {
 		}
 	})
 }
+
+// A rate that nobody used for a while is not made up for at once.
+func TestAdmissionSavesNoCredit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := limited(10 * mb)
+		time.Sleep(time.Hour)
+		began := time.Now()
+		for range 100 {
+			if err := a.admit(t.Context(), 100_000); err != nil {
+				t.Fatal(err)
+			}
+		}
+		// 10 MB take a second at 10 MB/s, less one burst and the last batch.
+		if took := time.Since(began); took < 900*time.Millisecond {
+			t.Errorf("10 MB passed in %v", took)
+		}
+	})
+}
+
+// Who was let pass in the moment when its context ended is inside: its bytes are
+// counted, and it has to leave.
+func TestAdmissionThatWasGivenCounts(t *testing.T) {
+	a := newAdmission(time.Now)
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	for range 100 {
+		w := &waiter{ready: make(chan struct{}), passed: true, place: -1}
+		close(w.ready)
+		if err := a.wait(ended, w); err != nil {
+			t.Fatalf("admitted, but answered with %v", err)
+		}
+	}
+}
