@@ -94,6 +94,9 @@ const compactBytes = 128 << 20
 func (s *Store) untilClose(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(s.ending, func() { cancel(store.ErrClosed) })
+	if s.ending.Err() != nil {
+		cancel(store.ErrClosed)
+	}
 	return ctx, func() {
 		stop()
 		cancel(nil)

@@ -21,7 +21,8 @@ import (
 //	version u8 = 2, then for each family: table u32, family u16, and as
 //	uvarints cells, garbage cells, the time in ms at which worthwhile of the
 //	cells, or all that ever do, have expired (0: none does), VERSIONS,
-//	MIN_VERSIONS, TTL in s, KEEP_DELETED_CELLS (0 false, 1 true, 2 TTL)
+//	MIN_VERSIONS, TTL in s, KEEP_DELETED_CELLS (0 false, 1 true, 2 TTL).
+//	VERSIONS is 0 where the family was not known
 //
 // Version 1 ended before VERSIONS.
 const garbageProperty = "cellar.garbage"
@@ -34,8 +35,9 @@ type familyGarbage struct {
 	waste  uint64 // those of them that can go
 	expiry int64  // ms; 0: nothing expires
 	rules  *rules // nil: not known
-	// unknown: the file has no property, so nothing is known but that there may
-	// be cells.
+	// unknown: the family was not known when the file was written, as while a
+	// store is opened, or the file has no property. How much of it can go was
+	// not judged.
 	unknown bool
 }
 
@@ -111,6 +113,7 @@ func parseGarbage(b []byte) ([]familyGarbage, error) {
 		if r.versions > 0 {
 			g.rules = &r
 		}
+		g.unknown = version > 1 && g.rules == nil
 		g.expiry = int64(expiry)
 		all = append(all, g)
 	}
