@@ -83,6 +83,10 @@ func TestRowMutationsSurviveCrashWhole(t *testing.T) {
 					}
 				})
 			}
+			defer func() {
+				stop()
+				wg.Wait()
+			}()
 			rng := rand.New(rand.NewPCG(uint64(run), 7))
 			for crash, unsynced := range []int{0, 30, 60, 100} {
 				for want := all.Load() + 100 + int64(rng.IntN(2000)); all.Load() < want && !t.Failed(); {
@@ -116,8 +120,6 @@ func TestRowMutationsSurviveCrashWhole(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			stop()
-			wg.Wait()
 		})
 	}
 }

@@ -81,8 +81,9 @@ func (s *Store) DeleteRows(ctx context.Context, name string, r cell.Range) error
 		return b.Close()
 	}
 	// Counters that were remembered before this, or while it went on, are not
-	// believed after it.
+	// believed after it; while it goes on none is.
+	s.removing.Add(1)
 	s.removals.Add(1)
-	defer s.removals.Add(1)
+	defer s.removing.Add(-1)
 	return storeError(closeWith(b, s.db.Apply(b, pebbledb.Sync)))
 }

@@ -16,13 +16,13 @@ import (
 //
 // What is remembered is used and replaced under the stripe's exclusive lock, and
 // holds as long as nothing else has written below the stripe (stripe.writes),
-// the table has the same layout, and no rows were removed as a range
-// (Store.removals). Counters that may vanish by themselves, or that something
+// the table has the same layout, and no rows were, or are just being, removed as
+// a range (Store.removals, removing). Counters that may vanish by themselves, or that something
 // may mask, are not remembered: those with a time to live, with tags, or dated
 // ahead of what a marker hides.
 
 // hotCounters is how many counters a stripe remembers; hotKey is the longest row
-// and qualifier, in bytes together. All stripes together keep under 8 MiB.
+// and qualifier, in bytes together. All stripes together keep under 9 MiB.
 const (
 	hotCounters = 4
 	hotKey      = 256
@@ -121,6 +121,9 @@ func (w *writer) noteHot(c *counter, stripe uint16, v *newValue) {
 // keepHot remembers what the batch made of its counters. The batch is visible,
 // and its stripes are still held.
 func (w *writer) keepHot() {
+	if w.forgetful {
+		return
+	}
 	for i := range w.hot {
 		n := &w.hot[i]
 		var value [8]byte
@@ -131,6 +134,9 @@ func (w *writer) keepHot() {
 
 // recall puts the newest cell of a counter into w.old, if it is remembered.
 func (w *writer) recall(c *counter) bool {
+	if w.forgetful {
+		return false
+	}
 	s := w.held.all.locks[w.rows[c.mutation].stripe].hot.find(w.t.layout, w.removals, c)
 	if s == nil {
 		return false

@@ -66,13 +66,13 @@ func (p *hotPair) count() any {
 }
 
 // remembered says whether the store knows the counter without a read.
-func (p *hotPair) remembered() bool {
+func (p *hotPair) remembered(qualifier string) bool {
 	t, err := p.pebble.catalog.find("t")
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	row := []byte("r")
-	c := counter{family: t.layout.family([]byte("f")), row: row, qualifier: []byte("n")}
+	c := counter{family: t.layout.family([]byte("f")), row: row, qualifier: []byte(qualifier)}
 	return p.pebble.rows.locks[p.pebble.rows.of(t.id, row)].hot.find(t.layout, p.pebble.removals.Load(), &c) != nil
 }
 
@@ -150,11 +150,11 @@ func TestRememberedCounters(t *testing.T) {
 			p := newHotPair(t)
 			p.count()
 			p.count()
-			if !p.remembered() {
+			if !p.remembered("n") {
 				t.Fatal("the counter is not remembered: nothing is tested")
 			}
 			p.each(tc.do)
-			if p.remembered() != tc.knows {
+			if p.remembered("n") != tc.knows {
 				t.Errorf("remembered after %s: %v, want %v", tc.name, !tc.knows, tc.knows)
 			}
 			for range 3 {
@@ -165,6 +165,30 @@ func TestRememberedCounters(t *testing.T) {
 	}
 	if len(cases) != 22 {
 		t.Errorf("%d cases", len(cases))
+	}
+}
+
+// While rows are removed, whatever an increment adds to is read, and what it
+// makes is not remembered: a removal is visible before its call is over.
+func TestCountersWhileRowsAreRemoved(t *testing.T) {
+	p := newHotPair(t)
+	p.count()
+	p.pebble.removing.Add(1)
+	p.pebble.removals.Add(1)
+	if err := p.pebble.db.DeleteRange([]byte{1}, []byte{2}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.both[1].DeleteRows(context.Background(), "t", cell.Range{}); err != nil {
+		t.Fatal(err)
+	}
+	p.count()
+	if p.remembered("n") {
+		t.Error("what was written during a removal is remembered")
+	}
+	p.pebble.removing.Add(-1)
+	p.count()
+	if !p.remembered("n") {
+		t.Error("after the removal nothing is remembered")
 	}
 }
 
@@ -203,6 +227,7 @@ func TestRememberedCountersAtRandom(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 8))
 	ctx := context.Background()
 	name := func() []byte { return fmt.Appendf(nil, "n%d", r.IntN(6)) }
+	recalled := 0
 	for range steps {
 		// One counter a batch: what two of one row get for timestamps depends on
 		// which is worked first.
@@ -212,6 +237,9 @@ func TestRememberedCountersAtRandom(t *testing.T) {
 			batch[i].Row = []byte("r")
 			batch[i].Increment([]byte("f"), counted, int64(r.IntN(9)))
 			batch[i].ReturnResults = true
+		}
+		if p.remembered(string(counted)) {
+			recalled++
 		}
 		switch q := name(); r.IntN(40) {
 		case 0:
@@ -240,5 +268,8 @@ func TestRememberedCountersAtRandom(t *testing.T) {
 		})
 		// Now is one of a kind: increments do not run ahead of the clock.
 		p.clock.ms += 10
+	}
+	if recalled < steps/4 || recalled > steps*9/10 {
+		t.Errorf("%d of %d batches found their counter remembered", recalled, steps)
 	}
 }

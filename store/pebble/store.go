@@ -41,7 +41,8 @@ type Store struct {
 	gate     sync.RWMutex // every call holds it shared; Close takes it
 	closed   bool
 	unsynced atomic.Bool   // something was written and not synced
-	removals atomic.Uint64 // how often rows were removed as a range, twice each
+	removals atomic.Uint64 // how often rows were removed as a range
+	removing atomic.Int64  // how many of those calls go on
 	// forgotten is the bucket of nonces up to which they were deleted.
 	forgotten atomic.Int64
 	scanners  scannerSet

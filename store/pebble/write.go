@@ -61,6 +61,7 @@ func (s *Store) apply(ctx context.Context, w *writer, name string, batch []cell.
 	w.held.lock()
 	w.now = s.clock.now()
 	w.removals = s.removals.Load()
+	w.forgetful = s.removing.Load() > 0
 	counters := w.reads && w.onlyCounters(batch)
 	w.open(s, w.reads && !counters)
 	if counters {
@@ -136,6 +137,7 @@ type writer struct {
 	counters  []counter
 	hot       []written
 	removals  uint64 // Store.removals when the rows were locked
+	forgetful bool   // rows were being removed then: no counter is recalled or kept
 	column    []byte
 	columns   [1][]byte
 	onePlan   [1]familyPlan
