@@ -134,9 +134,6 @@ func (w *writer) keepHot() {
 
 // recall puts the newest cell of a counter into w.old, if it is remembered.
 func (w *writer) recall(c *counter) bool {
-	if w.forgetful {
-		return false
-	}
 	s := w.held.all.locks[w.rows[c.mutation].stripe].hot.find(w.t.layout, w.removals, c)
 	if s == nil {
 		return false

@@ -137,7 +137,7 @@ type writer struct {
 	counters  []counter
 	hot       []written
 	removals  uint64 // Store.removals when the rows were locked
-	forgetful bool   // rows were being removed then: no counter is recalled or kept
+	forgetful bool   // rows were being removed then: no counter is kept
 	column    []byte
 	columns   [1][]byte
 	onePlan   [1]familyPlan
