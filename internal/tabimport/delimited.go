@@ -3,6 +3,8 @@ package tabimport
 import (
 	"bytes"
 	"fmt"
+	"strconv"
+	"strings"
 )
 
 // delimited splits CSV and TSV: fields with a separator between, one record a
@@ -17,7 +19,14 @@ type delimited struct {
 	quote     byte // 0: none
 	spans     []span
 	unquoted  []byte // of fields with doubled quotes
+	lineStop  int    // where the line ends that parse is in; -1: not looked for
 }
+
+// maxFields bounds the fields of a record: they cost more memory than the
+// separators between them.
+const maxFields = 1 << 16
+
+var tooMany = fmt.Sprintf("more than %d fields", maxFields)
 
 // span is a field in the window, relative to its start.
 type span struct {
@@ -64,6 +73,10 @@ func (d *delimited) split(rec *record) {
 			rec.fields = append(rec.fields, rest)
 			return
 		}
+		if len(rec.fields) == maxFields-1 {
+			rec.fault = tooMany
+			return
+		}
 		rec.fields = append(rec.fields, rest[:i])
 		rest = rest[i+1:]
 	}
@@ -73,12 +86,15 @@ func (d *delimited) split(rec *record) {
 // held()[:end], of so many lines, and what comes after begins at next.
 func (d *delimited) parse() (end, next int, lines int64, fault string) {
 	d.spans = d.spans[:0]
-	lines = 1
+	lines, d.lineStop = 1, -1
 	at := 0
 	for {
+		if len(d.spans) == maxFields {
+			return 0, 0, 0, tooMany
+		}
 		s, stop, inner, fault := d.field(at)
 		if fault != "" {
-			return 0, 0, 0, fmt.Sprintf(fault, len(d.spans)+1)
+			return 0, 0, 0, strings.Replace(fault, "%d", strconv.Itoa(len(d.spans)+1), 1)
 		}
 		d.spans = append(d.spans, s)
 		lines += inner
@@ -141,11 +157,15 @@ var newline = []byte{'\n'}
 
 // plain finds a field that is not quoted.
 func (d *delimited) plain(at int) (s span, stop int, lines int64, fault string) {
-	end, _, whole := d.w.lineEnd(at)
-	if !whole {
-		return s, 0, 0, faultPlainTooBig
+	if at > d.lineStop {
+		// Once a line, and not once a field: it may have many.
+		end, _, whole := d.w.lineEnd(at)
+		if !whole {
+			return s, 0, 0, faultPlainTooBig
+		}
+		d.lineStop = max(at, end)
 	}
-	line := d.w.held()[at:max(at, end)]
+	line := d.w.held()[at:d.lineStop]
 	if i := bytes.IndexByte(line, d.separator); i >= 0 {
 		line = line[:i]
 	}

@@ -35,19 +35,18 @@ func (n *ndjson) next(rec *record) error {
 	case line[0] != '{':
 		rec.fault = "not a JSON object"
 	default:
-		if _, ok := n.object(rec, line, 1); !ok {
-			rec.fault = fmt.Sprintf("objects nested deeper than %d", maxNesting)
-		}
+		n.object(rec, line, 1)
 	}
 	n.w.take(next, 1)
 	return nil
 }
 
 // object takes an object apart and gives what comes after it. The text is valid
-// JSON: nothing is looked at that could be wrong.
-func (n *ndjson) object(rec *record, b []byte, depth int) (rest []byte, ok bool) {
+// JSON: nothing is looked at that could be wrong. After a fault there is no rest.
+func (n *ndjson) object(rec *record, b []byte, depth int) (rest []byte) {
 	if depth > maxNesting {
-		return nil, false
+		rec.fault = fmt.Sprintf("objects nested deeper than %d", maxNesting)
+		return nil
 	}
 	outer := len(n.nested)
 	for b = space(b[1:]); b[0] != '}'; {
@@ -57,18 +56,19 @@ func (n *ndjson) object(rec *record, b []byte, depth int) (rest []byte, ok bool)
 		n.nested = append(n.nested[:outer], n.unescape(name)...)
 		if b[0] == '{' {
 			n.nested = append(n.nested, '.')
-			if b, ok = n.object(rec, b, depth+1); !ok {
-				return nil, false
-			}
+			b = n.object(rec, b, depth+1)
 		} else {
 			b = n.value(rec, b)
+		}
+		if rec.fault != "" {
+			return nil
 		}
 		if b = space(b); b[0] == ',' {
 			b = space(b[1:])
 		}
 	}
 	n.nested = n.nested[:outer]
-	return b[1:], true
+	return b[1:]
 }
 
 // value notes a value that is no object, under the name that is in nested.
@@ -86,6 +86,15 @@ func (n *ndjson) value(rec *record, b []byte) (rest []byte) {
 		if string(value) == "null" {
 			return b
 		}
+	}
+	switch {
+	case len(rec.fields) == maxFields:
+		rec.fault = tooMany
+		return nil
+	case len(n.text)+len(n.nested) > n.w.max:
+		// The name of an outer object is part of many names.
+		rec.fault = "its names, joined, are " + tooLong(n.w.max)
+		return nil
 	}
 	begin := len(n.text)
 	n.text = append(n.text, n.nested...)

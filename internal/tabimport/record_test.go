@@ -144,6 +144,38 @@ func TestSplit_nesting(t *testing.T) {
 	}
 }
 
+// What is small on disk must not be large in memory, nor take for ever: separators
+// without end, with and without quotes, and long names of objects of many fields.
+func TestSplit_hostile(t *testing.T) {
+	const mib = 1 << 20
+	name := strings.Repeat("n", mib/2)
+	for in, want := range map[string]string{
+		"csv " + strings.Repeat(",", mib):                                                "more than 65536 fields",
+		"csv " + strings.Repeat(",", mib) + "\"x\"":                                      "more than 65536 fields",
+		"csv " + strings.Repeat(",", maxFields-1) + strings.Repeat("x", mib) + ",\"x\"":  "more than 65536 fields",
+		"csv " + strings.Repeat(",", maxFields-1) + "\"" + strings.Repeat("\"\"", mib/2): "text after the closing quote of field 65536",
+		"csv " + strings.Repeat(",", maxFields-1):                                        "",
+		"csv " + strings.Repeat(",", maxFields-2) + ",\"x\"":                             "",
+		"ndjson {" + strings.Repeat(`"":1,`, maxFields) + `"":1}`:                        "more than 65536 fields",
+		"ndjson {" + strings.Repeat(`"":1,`, maxFields-1) + `"":1}`:                      "",
+		"ndjson {\"" + name + `":{` + strings.Repeat(`"":1,`, 100) + `"":1}}`:            "its names, joined, are longer than the limit of 2097152 bytes",
+		"ndjson {\"" + name + `":{"a":1,"b":2}}`:                                         "",
+		"ndjson {\"a\":" + strings.Repeat("[", 9000) + strings.Repeat("]", 9000) + "}":   "",
+		"ndjson {\"a\":" + strings.Repeat("[", 90000) + strings.Repeat("]", 90000) + "}": "not JSON",
+		"ndjson " + strings.Repeat("{\"a\":", 9000) + "1" + strings.Repeat("}", 9000):    "objects nested deeper than 64",
+	} {
+		kind, text, _ := strings.Cut(in, " ")
+		s := newSplitter(kind, strings.NewReader(text+"\n{\"a\":\"b\"},\n"), 2*mib)
+		var rec record
+		if err := s.next(&rec); err != nil || rec.fault != want || len(rec.fields) > maxFields {
+			t.Errorf("%.20s...: %d fields, %q, %v, want %q", in, len(rec.fields), rec.fault, err, want)
+		}
+		if err := s.next(&rec); err != nil || rec.line != 2 {
+			t.Errorf("%.20s...: line %d comes after it, %v", in, rec.line, err)
+		}
+	}
+}
+
 // A stream that breaks gives what came whole before it, and its error, not half a
 // line.
 func TestSplit_brokenStream(t *testing.T) {
