@@ -81,6 +81,9 @@ func (a *app) top(c *cobra.Command, o *topOptions) error {
 	if err != nil {
 		return err
 	}
+	// A signal ends the view as q does: the terminal is given back.
+	ctx, stop := interruptible(c.Context())
+	defer stop()
 	if o.once || o.batch == 0 && !isTerminal(a.out) {
 		o.batch = 1
 	}
@@ -89,13 +92,13 @@ func (a *app) top(c *cobra.Command, o *topOptions) error {
 		if columns == 0 {
 			columns = plainColumns
 		}
-		return top.Batch(c.Context(), ask.Sample, a.out, o.batch, o.interval, columns)
+		return top.Batch(ctx, ask.Sample, a.out, o.batch, o.interval, columns)
 	}
 	screen, err := tcell.NewScreen()
 	if err != nil {
 		return withHint(fmt.Errorf("open the terminal: %w", err), "cellar top --once writes plain text")
 	}
-	return top.Live(c.Context(), ask.Sample, screen, o.interval)
+	return top.Live(ctx, ask.Sample, screen, o.interval)
 }
 
 // isTerminal says whether w leads to one; its size may not be known.

@@ -11,14 +11,14 @@ import (
 type Ask func(ctx context.Context) (*Sample, error)
 
 // Batch writes n views as plain text, the interval apart; 0: until the context
-// ends, which is no error. Rates need two samples, so the first view comes after
-// one interval.
+// ends, which is an error only where some of the n are missing. Rates need two
+// samples, so the first view comes after one interval.
 func Batch(ctx context.Context, ask Ask, w io.Writer, n int, interval time.Duration, width int) error {
 	m := &Model{ASCII: true}
 	for i := 0; ; i++ {
 		s, err := ask(ctx)
 		if err != nil {
-			return unlessEnded(ctx, err)
+			return ended(ctx, n, err)
 		}
 		m.Add(s)
 		if i > 0 {
@@ -31,7 +31,7 @@ func Batch(ctx context.Context, ask Ask, w io.Writer, n int, interval time.Durat
 		}
 		select {
 		case <-ctx.Done():
-			return nil
+			return ended(ctx, n, nil)
 		case <-time.After(interval):
 		}
 	}
@@ -47,10 +47,14 @@ func writePlain(w io.Writer, m *Model, width int) error {
 	return err
 }
 
-// unlessEnded drops an error that only says that the context has ended.
-func unlessEnded(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
+// ended gives the error of a batch of n views: where the context has ended, why,
+// or nothing if it was to end so.
+func ended(ctx context.Context, n int, err error) error {
+	switch {
+	case ctx.Err() == nil:
+		return err
+	case n == 0:
 		return nil
 	}
-	return err
+	return context.Cause(ctx)
 }

@@ -289,6 +289,14 @@ func TestBatch_ends(t *testing.T) {
 		if err := Batch(ctx, f.ask, &strings.Builder{}, 0, time.Second, 80); err != nil {
 			t.Errorf("ended while asking: %v", err)
 		}
+		for _, stuck := range []bool{false, true} {
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			f := &fakeServer{t: t, stuck: stuck}
+			if err := Batch(ctx, f.ask, &strings.Builder{}, 5, 4*time.Second, 80); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("views are missing: %v", err)
+			}
+			cancel()
+		}
 		broken := errors.New("broken pipe")
 		if err := Batch(t.Context(), (&fakeServer{t: t}).ask, failingWriter{broken}, 1, time.Second, 80); !errors.Is(err, broken) {
 			t.Errorf("error %v", err)
