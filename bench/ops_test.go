@@ -126,7 +126,7 @@ func TestOperationsAreVerified(t *testing.T) {
 		o.Ops, o.Duration, o.Rate, o.Connections, o.Batch = []string{OpOverwrite}, time.Second, 200, 1, 200
 	}
 	f("a lost write", "0 missing, 1 with wrong values", once, lost)
-	f("a flipped bit", "0 missing, 1 with wrong values", once, flipped)
+	f("a flipped bit", "at byte 100 there is", once, flipped)
 	f("a write lost by a kill", "0 missing, 1 with wrong values", func(o *Options) { o.Ops = []string{OpStart} }, lost)
 	f("a write lost before a scan", "1 with wrong values", func(o *Options) { o.Ops, o.StatsURL = []string{OpRescan}, "http://127.0.0.1:1/" },
 		func(n int, v string) (string, bool) { return v, n != 11000 })
@@ -306,6 +306,14 @@ func TestPace(t *testing.T) {
 	f("records before the time is over", "load 1000 in 0.50 s, [1000]", 100*ms, func(o *Options) { o.Duration = time.Minute })
 	f("overwriting", "overwrite 2000 in 3.81 s, [500 500 500 500], kept 1.05 of 1.00 MiB", 10*ms, func(o *Options) { o.Ops, o.Rate, o.Duration = []string{OpOverwrite}, 500, 4*time.Second })
 	f("overwriting that does not keep up", "overwrite 800 in 4.20 s, [0 200 200 200 200], kept 0.38 of 1.00 MiB", 1000*ms, func(o *Options) { o.Ops, o.Rate, o.Duration = []string{OpOverwrite}, 500, 4*time.Second })
+}
+
+// TestFirstCallIsNeverLate.
+func TestFirstCallIsNeverLate(t *testing.T) {
+	p := pace{clock: time.Now, until: time.Now().Add(-time.Hour)}
+	if p.over(0) || !p.over(1) || p.early(5) != 0 {
+		t.Error(p.over(0), p.over(1), p.early(5))
+	}
 }
 
 // TestErrorKinds: refusals are counted by the exception's name.

@@ -31,9 +31,10 @@ func every(n, rate int) time.Duration {
 	return time.Duration(float64(n) / float64(rate) * float64(time.Second))
 }
 
-// over says that call n may not begin any more.
+// over says that call n may not begin any more. The first may always, so that
+// there is something to measure.
 func (p *pace) over(n int) bool {
-	return !p.until.IsZero() && !(p.clock().Before(p.until) && p.due(n).Before(p.until))
+	return n > 0 && !p.until.IsZero() && !(p.clock().Before(p.until) && p.due(n).Before(p.until))
 }
 
 // due is when call n may begin at the earliest.
