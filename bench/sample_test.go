@@ -98,6 +98,13 @@ func TestSampler(t *testing.T) {
 		if m.noteGrowth(); m.figures[figureRSSGrowth] != 4.0/3 {
 			t.Errorf("%v", m.figures)
 		}
+		falls := measure{samples: samples{}}
+		for _, v := range []float64{9, 9, 9, 8, 8, 8, 4, 4, 4} {
+			falls.samples.add(map[string]float64{sampleRSS: v})
+		}
+		if falls.noteGrowth(); falls.figures[figureRSSGrowth] != 0.5 {
+			t.Errorf("%v", falls.figures)
+		}
 		unknown := measure{clock: time.Now, server: newServer(0, "")}
 		unknown.begin()
 		time.Sleep(3 * time.Second)
