@@ -370,9 +370,9 @@ func TestWaitingFS(t *testing.T) {
 					t.Fatalf("it waits: %v, want %v", waiting, c.waits)
 				}
 				if c.waits {
-					disk.room = 8
+					disk.grow(4)
 					time.Sleep(time.Second)
-					disk.room = 100
+					disk.grow(100)
 				}
 				got := <-ended
 				if !errors.Is(got.err, c.want) {
@@ -387,6 +387,9 @@ func TestWaitingFS(t *testing.T) {
 					if full.Load() == 0 || ballasts.Load() != 1 || fs.waits.Load() != 1 || !fs.Waiting().IsZero() {
 						t.Errorf("told %d times, asked for the ballast %d times, waited %d times", full.Load(), ballasts.Load(), fs.waits.Load())
 					}
+				}
+				if brim := fs.brim.Load(); brim == (c.name == "a copy elsewhere fails") {
+					t.Errorf("compactions are kept from beginning: %v", brim)
 				}
 				if text := content(disk, c.file); text != want {
 					t.Errorf("the file has %q, want %q", text, want)

@@ -47,6 +47,13 @@ func (d *smallDisk) fill(left int64) {
 	d.taken += d.freeLocked() - left
 }
 
+// grow makes the disk n bytes larger.
+func (d *smallDisk) grow(n int64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.room += n
+}
+
 // clear removes that something.
 func (d *smallDisk) clear() {
 	d.mu.Lock()
