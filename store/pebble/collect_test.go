@@ -72,6 +72,21 @@ func TestJanitorSeesTightenedFamilies(t *testing.T) {
 	}
 }
 
+// A family that keeps more by the time of the act than at the decision keeps it,
+// though nobody has written to the row.
+func TestLoosenedFamilyIsDecidedAgain(t *testing.T) {
+	s := openJanitor(t, &testClock{1_000_000}, versionsFamily(1))
+	mustApply(t, s, "t", *cell.NewMutation([]byte("r")).Put([]byte("f"), nil, 1, nil).Put([]byte("f"), nil, 2, nil))
+	runCollection(t, s, func() {
+		if err := s.AlterTable(context.Background(), cell.TableSchema{Name: "t", Families: []cell.FamilySchema{versionsFamily(5)}}); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if got := stored(t, s); got != "r:@2 r:@1 " {
+		t.Errorf("stored: %s", got)
+	}
+}
+
 // A file that lost its property, since a neighbour of its table was cut out of
 // it, is gone through all the same.
 func TestJanitorVisitsFilesThatWereCut(t *testing.T) {
