@@ -25,6 +25,7 @@ func checkCopy(t *testing.T, fs vfs.FS, dir string) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	endsWhole(t, fs, dir)
 	s, err := Open(context.Background(), Options{Dir: dir, FS: fs, NoJanitor: true})
 	if err != nil {
 		t.Fatal(err)
@@ -50,6 +51,29 @@ func checkCopy(t *testing.T, fs vfs.FS, dir string) map[string]string {
 		}
 	}
 	return rows
+}
+
+// endsWhole wants the newest log of a copy to end with its last whole record.
+func endsWhole(t *testing.T, fs vfs.FS, dir string) {
+	t.Helper()
+	all, err := fs.List(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	newest, number := "", uint32(0)
+	for _, name := range all {
+		if n, ok := logNumber(name); ok && n >= number {
+			newest, number = fs.PathJoin(dir, name), n
+		}
+	}
+	format, err := formatOf(fs, newest, number)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &recordWalk{format: format}
+	if size, err := walkFile(fs, newest, w); err != nil || size != w.whole || size == 0 {
+		t.Errorf("%s has %d bytes, the last whole record ends at %d: %v", newest, size, w.whole, err)
+	}
 }
 
 // A copy that is made under writers holds what was acknowledged before it began,
@@ -189,6 +213,9 @@ func TestCheckpointOfClosedStore(t *testing.T) {
 			}
 			if after := names(t, fs); fmt.Sprint(after) != fmt.Sprint(before) {
 				t.Errorf("the store's files are %v, and were %v", after, before)
+			}
+			if name == "killed" {
+				endsWhole(t, fs, "copy")
 			}
 			read := func(dir string) map[string]string {
 				s := mustOpen(t, Options{Dir: dir, FS: fs, NoJanitor: true})
