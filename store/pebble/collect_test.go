@@ -72,6 +72,46 @@ func TestJanitorSeesTightenedFamilies(t *testing.T) {
 	}
 }
 
+// A write that comes while a collection looks is noticed, from the moment on at
+// which its iterator was opened.
+func TestWritesDuringALookAreNoticed(t *testing.T) {
+	now, armed := int64(1_000_000), false
+	var s *Store
+	row := []byte("r")
+	clock := func() int64 {
+		if armed {
+			// A look asks for the time once it has its iterator.
+			armed = false
+			mustApply(t, s, "t", *cell.NewMutation(row).Delete([]byte("f"), nil, 2))
+			mustApply(t, s, "t", *cell.NewMutation(row).Put([]byte("f"), nil, 1, []byte("acknowledged")))
+		}
+		return now
+	}
+	s = mustOpen(t, Options{Dir: "data", FS: vfs.NewMem(), Clock: clock, NoJanitor: true})
+	if err := s.CreateTable(context.Background(), cell.TableSchema{Name: "t", Families: []cell.FamilySchema{versionsFamily(1)}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	mustApply(t, s, "t", *cell.NewMutation(row).Put([]byte("f"), nil, 1, []byte("old")).Put([]byte("f"), nil, 2, []byte("new")))
+	table, err := s.catalog.find("t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := collection{s: s, t: table, family: table.layout.families[0], decided: func() {
+		if armed {
+			t.Error("nothing was written during the look")
+		}
+	}}
+	lower, upper := familyBounds(table.id, 1)
+	armed = true
+	if _, err := c.run(context.Background(), lower, upper); err != nil {
+		t.Fatal(err)
+	}
+	var r cell.Result
+	if err := s.Get(context.Background(), "t", &cell.Get{Row: row}, &r); err != nil || len(r.Cells) != 1 || string(r.Cells[0].Value) != "acknowledged" {
+		t.Errorf("the row has %v (%v), want the acknowledged put", r.Cells, err)
+	}
+}
+
 // A family that keeps more by the time of the act than at the decision keeps it,
 // though nobody has written to the row.
 func TestLoosenedFamilyIsDecidedAgain(t *testing.T) {
