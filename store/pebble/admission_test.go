@@ -323,9 +323,10 @@ func TestCostOfABatch(t *testing.T) {
 // for; who waits is let in as others leave.
 func TestAdmissionKeepsToTheRoomOfMemtables(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := newAdmission(time.Now)
-		time.Sleep(watchEvery)
-		a.steer(0, slowPressure+0.1, 5*mb) // not free any more
+		a := limited(1000 * mb)
+		a.mu.room = 5 * mb
+		time.Sleep(time.Second)
+		began := time.Now()
 		var inside, most, passed atomic.Int64
 		var clients sync.WaitGroup
 		for range 100 {
@@ -341,16 +342,16 @@ func TestAdmissionKeepsToTheRoomOfMemtables(t *testing.T) {
 				a.leave(mb)
 			})
 		}
-		for range 200 {
-			time.Sleep(time.Second)
-			a.steer(0, slowPressure+0.1, 5*mb)
-		}
 		clients.Wait()
-		if passed.Load() != 100 || most.Load() > 5 || most.Load() < 2 {
+		if passed.Load() != 100 || most.Load() != 5 {
 			t.Errorf("%d passed, %d were inside at once where there is room for 5", passed.Load(), most.Load())
 		}
+		if took := time.Since(began); took < 20*time.Second || took > 21*time.Second {
+			t.Errorf("100 that stay a second each, five at a time, took %v", took)
+		}
 		// A batch that is larger than the room passes when it is alone.
-		a.steer(0, slowPressure+0.1, -mb)
+		a.mu.room = -mb
+		time.Sleep(time.Second)
 		if err := a.admit(t.Context(), 50*mb); err != nil {
 			t.Fatal(err)
 		}
@@ -373,9 +374,10 @@ func TestAdmissionIsFreeWithoutPressure(t *testing.T) {
 		}
 		a.leave(1000)
 		a.mu.Unlock()
+		full := newAdmission(time.Now)
 		time.Sleep(watchEvery)
-		a.steer(0, 1, 0)
-		if a.free.Load() {
+		full.steer(0, 1, 0)
+		if full.free.Load() {
 			t.Error("writes are free with full memtables")
 		}
 		a.close()
