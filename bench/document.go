@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -155,14 +156,16 @@ func writeGroups(b *strings.Builder, groups []group) {
 	}
 }
 
-// sections puts the groups of each experiment together, in their order.
-func sections(groups []group) [][]group {
-	var all [][]group
-	for i, g := range groups {
-		if i == 0 || g.experiment != groups[i-1].experiment {
+// sections puts the groups of each experiment together, in the order in which
+// experiments come first.
+func sections(groups []group) (all [][]group) {
+	for _, g := range groups {
+		at := slices.IndexFunc(all, func(s []group) bool { return s[0].experiment == g.experiment })
+		if at < 0 {
+			at = len(all)
 			all = append(all, nil)
 		}
-		all[len(all)-1] = append(all[len(all)-1], g)
+		all[at] = append(all[at], g)
 	}
 	return all
 }

@@ -47,10 +47,13 @@ func experimentResults(scale float64) []Result {
 		}
 	}
 	add("increment", OpIncrement, "increments", 99000, nil)
+	// The same words in two experiments are two operations.
+	add("filter", OpScan, "rows", 300000, nil)
 	add("overwrite", OpOverwrite, "records", 29500, func(r *Result) {
 		r.Figures = map[string]float64{figureDiskOverLive: 2.4, figureLive: 1000, figureRateKept: 0.98}
 		r.Samples = map[string][]*float64{sampleDisk: {ptr(1200.0), ptr(2400.0), ptr(1800.0)}}
 	})
+	add(ExperimentSustained, OpScan, "rows", 250000, nil)
 	add(ExperimentSustained, OpStartKilled, unitStarts, 1, func(r *Result) { r.Latency = map[string]float64{"max": 1500} })
 	add(ExperimentSustained, OpRead, "gets", 200, func(r *Result) { r.P99 = ptr(12.5) })
 	add(ExperimentSustained, OpLoad, "records", 80000, sampled)
@@ -110,6 +113,20 @@ func TestDocumentOfExperiments(t *testing.T) {
 	}
 	if ran != 2 {
 		t.Errorf("%d ran", ran)
+	}
+}
+
+// TestSections: an operation that failed in the first round belongs to its
+// experiment all the same.
+func TestSections(t *testing.T) {
+	var got []string
+	for _, section := range sections([]group{{experiment: "a", label: "1"}, {experiment: "b", label: "2"}, {experiment: "a", label: "3"}}) {
+		for _, g := range section {
+			got = append(got, g.experiment+g.label)
+		}
+	}
+	if strings.Join(got, " ") != "a1 a3 b2" {
+		t.Error(got)
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/cellardb/cellar/bench/internal/gateway"
 )
 
 func showSamples(s samples) string {
@@ -113,6 +115,29 @@ func TestSampler(t *testing.T) {
 			t.Error(unknown.samples)
 		}
 	})
+}
+
+// TestSamplerEndsWithAFailedRun, whichever operation failed.
+func TestSamplerEndsWithAFailedRun(t *testing.T) {
+	ran := 0
+	for _, method := range []string{"mutateRows", "scannerGetList", "getRow"} {
+		_, o := startGateway(t, gateway.Hooks{HangUp: func(m string) bool { return m == method }})
+		o.ServerPID = os.Getpid()
+		run := newThriftRun(o.withDefaults(), nil)
+		_, err := run.run(context.Background())
+		if err == nil {
+			t.Errorf("%s: no error", method)
+		}
+		for _, op := range run.reported() {
+			if op.m.sampler != nil {
+				t.Errorf("%s: that of %s goes on", method, op.name)
+			}
+		}
+		ran++
+	}
+	if ran != 3 {
+		t.Errorf("%d ran", ran)
+	}
 }
 
 // TestPeakIsOfAllRepetitions: a server that was started again has a lower one.
