@@ -180,11 +180,12 @@ func TestSplit_hostile(t *testing.T) {
 // line.
 func TestSplit_brokenStream(t *testing.T) {
 	for in, want := range map[string]string{
-		"a,b\nc,d":     "1 [\"a\" \"b\"]\nerror: broken\n",
-		"a,b\n":        "1 [\"a\" \"b\"]\nerror: broken\n",
-		"":             "error: broken\n",
-		"a,b\nc,\"d\"": "1 [\"a\" \"b\"]\nerror: broken\n",
-		"a,b\nc,\"d":   "1 [\"a\" \"b\"]\nerror: broken\n",
+		"a,b\nc,d":      "1 [\"a\" \"b\"]\nerror: broken\n",
+		"a,b\n":         "1 [\"a\" \"b\"]\nerror: broken\n",
+		"":              "error: broken\n",
+		"a,b\nc,\"d\"":  "1 [\"a\" \"b\"]\nerror: broken\n",
+		"a,b\n\"c\nd\"": "1 [\"a\" \"b\"]\nerror: broken\n",
+		"a,b\nc,\"d":    "1 [\"a\" \"b\"]\nerror: broken\n",
 	} {
 		r := io.MultiReader(strings.NewReader(in), iotest.ErrReader(fmt.Errorf("broken")))
 		if got := splitAll(t, newSplitter("csv", r, 100)); got != want {

@@ -211,7 +211,7 @@ func resumed(t *testing.T, c crash) *recorder {
 			t.Fatal(err)
 		}
 	}
-	for name, text := range map[string][]byte{"state": c.state, "bad": c.bad} {
+	for name, text := range map[string][]byte{"state": c.state, "bad": append(bytes.Clone(c.bad), "written after the state was\n"...)} {
 		if err := os.WriteFile(name, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -440,6 +440,8 @@ func TestResume_afterTooManyBadLines(t *testing.T) {
 	inFolder(t, map[string]string{"x.csv": "r1,1\nbad\nr2,2\nworse\nr3,3\n"})
 	o := testOptions("HBASE_ROW_KEY,f:a", "x.csv")
 	o.State, o.BadFile, o.MaxBad = "state", "bad", 1
+	var named []string
+	o.Report = func(b Bad) { named = append(named, b.String()) }
 	s := newStore(t)
 	for i, want := range []Result{{Rows: 2, Bad: 1}, {Rows: 2, Bad: 1}, {Rows: 3, Bad: 2}} {
 		im, err := New(o, &StoreTarget{Store: s})
@@ -454,6 +456,9 @@ func TestResume_afterTooManyBadLines(t *testing.T) {
 		if i == 1 {
 			o.MaxBad = 2
 		}
+	}
+	if got := strings.Join(named, ", "); got != "x.csv:2: no separator, x.csv:4: no separator, x.csv:4: no separator, x.csv:4: no separator" {
+		t.Errorf("named: %s", got)
 	}
 	if bad, err := os.ReadFile("bad"); string(bad) != "bad\nworse\n" {
 		t.Errorf("the bad lines are %q, %v", bad, err)
@@ -582,5 +587,45 @@ func TestResume_standardInput(t *testing.T) {
 	}
 	if left, err := filepath.Glob("*"); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// A row that is alone in its lane does not hold up what is on record.
+func TestImport_lonelyLane(t *testing.T) {
+	inFolder(t, map[string]string{"x.csv": "lonely,1\n" + strings.Repeat("busy,2\n", 2000)})
+	if hash([]byte("lonely"))%3 == hash([]byte("busy"))%3 {
+		t.Fatal("both keys are of one lane")
+	}
+	o := testOptions("HBASE_ROW_KEY,f:a", "x.csv")
+	o.State, o.clock, o.BadFile = "state", ticking(), "bad"
+	r := &recorder{StoreTarget: StoreTarget{Store: newStore(t), Label: "x"}}
+	if _, err := runOnce(o, r); err != nil {
+		t.Fatal(err)
+	}
+	if last := string(r.crashes[len(r.crashes)-1].state); strings.Contains(last, `"rows": 0`) {
+		t.Errorf("with the last batch the state is %s", last)
+	}
+}
+
+// Bad lines that wait for the next checkpoint do not fill the memory.
+func TestImport_badLinesAreWrittenMeanwhile(t *testing.T) {
+	line := strings.Repeat("x", 1<<10)
+	const n = 3 * heldBad >> 10
+	inFolder(t, map[string]string{"x.csv": "r,1\n" + strings.Repeat(line+"\n", n)})
+	o := testOptions("HBASE_ROW_KEY,f:a", "x.csv")
+	o.BadFile = "bad"
+	seen, written := 0, int64(0)
+	o.Report = func(Bad) {
+		if seen++; seen == n {
+			if st, err := os.Stat("bad"); err == nil {
+				written = st.Size()
+			}
+		}
+	}
+	if _, err := runOnce(o, &StoreTarget{Store: newStore(t)}); err != nil {
+		t.Fatal(err)
+	}
+	if seen != n || written < heldBad {
+		t.Errorf("%d bad lines, %d bytes of them written before the last", seen, written)
 	}
 }
