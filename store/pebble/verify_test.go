@@ -217,10 +217,14 @@ func flips(size int) []int {
 	if size <= 200 || os.Getenv("CELLAR_SOAK") == "1" {
 		return all(0, size)
 	}
-	list := append(all(0, 25), all(size-60, size)...)
+	head, tail, between := 25, 60, 30
+	if testing.Short() {
+		head, tail, between = 12, 20, 10
+	}
+	list := append(all(0, head), all(size-tail, size)...)
 	rng := rand.New(rand.NewPCG(uint64(size), 5))
-	for range 30 {
-		list = append(list, 25+rng.IntN(size-85))
+	for range between {
+		list = append(list, head+rng.IntN(size-head-tail))
 	}
 	return list
 }
