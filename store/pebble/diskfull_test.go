@@ -425,3 +425,47 @@ func TestBallastLetsATableBeDropped(t *testing.T) {
 	}
 	disk.clear()
 }
+
+// Compactions begin again once there is more free than the ballast is meant to
+// keep, and not before.
+func TestBrimEndsWithRoom(t *testing.T) {
+	ballast := int64(testReserve / 8)
+	for _, c := range []struct {
+		free int64
+		brim bool
+	}{{0, true}, {2*ballast - 1, true}, {2 * ballast, false}} {
+		disk := newSmallDisk(vfs.NewMem(), testRoom)
+		w := newDiskWatch(disk, "data", testReserve, discard)
+		w.space.brim.Store(true)
+		disk.fill(c.free)
+		w.look()
+		if got := w.space.brim.Load(); got != c.brim {
+			t.Errorf("with %d bytes free: at the brim: %v", c.free, got)
+		}
+	}
+	// A file system that cannot say how much is free is tried again.
+	w := newDiskWatch(vfs.NewMem(), "data", testReserve, discard)
+	w.noSpace()
+	w.space.brim.Store(true)
+	w.look()
+	if w.full.Load() || w.space.brim.Load() {
+		t.Error("a file system of which nothing is known is full for ever")
+	}
+}
+
+// While the store waits for space, Pebble may not answer: the figures are those
+// of before then, but for what is known without it.
+func TestFiguresDoNotAskPebbleOnAFullDisk(t *testing.T) {
+	s := openSmall(t, vfs.NewMem())
+	defer s.Close()
+	if _, open := s.FiguresIfOpen(); !open {
+		t.Fatal("the store is not open")
+	}
+	s.figures.last.Store(&Figures{MemtableBytes: 42})
+	s.disk.space.enter("data/000001.log")
+	defer s.disk.space.leave("data/000001.log", time.Now())
+	f, open := s.FiguresIfOpen()
+	if !open || f.MemtableBytes != 42 || !f.DiskWaiting || f.DiskWaits != 1 {
+		t.Errorf("open: %v, figures %+v", open, f)
+	}
+}

@@ -120,7 +120,9 @@ func (s *Store) pebbleOptions() *pebbledb.Options {
 		CacheSize:                   o.CacheBytes + o.MemtableBytes,
 		MemTableSize:                o.memtableBytes(),
 		MemTableStopWritesThreshold: memtables,
-		L0CompactionThreshold:       2,
+		// 4 loads with 3 % less CPU and 6 % less written (1.2M records of 1 KB);
+		// 2 keeps level 0 flatter, which is what reads and the pressure see.
+		L0CompactionThreshold: 2,
 		// Writers are slowed before L0 is this deep (admission.go); Pebble's own
 		// stop is a cliff.
 		L0StopWritesThreshold: 1000,
