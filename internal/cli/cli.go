@@ -67,6 +67,11 @@ func (a *app) root() *cobra.Command {
   cellar serve                 run a server in the foreground
   cellar status                what runs on ./cellar-data
   cellar stop                  stop it in order
+  cellar shell                 HBase's shell commands, on this or any Thrift 1 port
+  cellar import table T FILE   store CSV, TSV or NDJSON files as rows
+  cellar top                   watch it: rates, latency, pressure, memory, disk, hot tables
+  cellar verify                check every file of a store
+  cellar backup DIR            copy a store while it runs; cellar restore DIR makes one of it
   cellar bench thrift          measure a Thrift server, this one or another`,
 		SilenceUsage:  true,
 		SilenceErrors: true,

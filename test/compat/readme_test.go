@@ -61,17 +61,18 @@ func TestReadmeTour(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, thriftPort, _ := strings.Cut(server.Thrift1, ":")
-	ports := strings.NewReplacer("127.0.0.1:8600", server.HTTP, "'127.0.0.1', 9090", "'127.0.0.1', "+thriftPort)
+	here := strings.NewReplacer("127.0.0.1:8600", server.HTTP, "'127.0.0.1', 9090", "'127.0.0.1', "+thriftPort,
+		"127.0.0.1:9090", server.Thrift1, "bin/cellar ", bin+" ", "/tmp/cellar-copy", filepath.Join(t.TempDir(), "copy"))
 	steps := tour(t)
 	for _, s := range steps {
-		cmd := exec.CommandContext(t.Context(), "sh", "-c", ports.Replace(s.command))
+		cmd := exec.CommandContext(t.Context(), "sh", "-c", here.Replace(s.command))
 		cmd.Dir = child.Root()
 		got, err := cmd.CombinedOutput()
 		if want := strings.TrimSpace(s.want); err != nil || strings.TrimSpace(string(got)) != want {
 			t.Errorf("$ %s\nprints %s(%v), want\n%s", s.command, got, err, want)
 		}
 	}
-	if len(steps) != 4 {
-		t.Errorf("the README has %d commands to try, want 4", len(steps))
+	if len(steps) != 8 {
+		t.Errorf("the README has %d commands to try, want 8", len(steps))
 	}
 }
