@@ -414,3 +414,57 @@ func TestGarbagePropertyVersion1(t *testing.T) {
 		t.Errorf("%+v, %v", all, err)
 	}
 }
+
+// A visit that ends early, for another survey, goes on where it was left.
+func TestVisitsGoOnWhereTheyWereLeft(t *testing.T) {
+	s := openJanitor(t, &testClock{1_000_000}, versionsFamily(1))
+	const rows, size = 1000, 2000
+	for i := range rows {
+		m := cell.NewMutation(fmt.Appendf(nil, "%05d", i))
+		mustApply(t, s, "t", *m.Put([]byte("f"), nil, 1, randomBytes(size)).Put([]byte("f"), nil, 2, randomBytes(size)))
+	}
+	settle(t, s)
+	s.janitor.unpaced = true
+	jobs, err := s.janitor.survey()
+	if err != nil || len(jobs) == 0 {
+		t.Fatal(len(jobs), err)
+	}
+	visits := 0
+	for _, job := range jobs {
+		for {
+			looks := 0
+			err := s.janitor.visit(context.Background(), job, func() bool { looks++; return looks > 1 })
+			if err != nil {
+				t.Fatal(err)
+			}
+			visits++
+			if s.janitor.open == nil || visits > 1000 {
+				break
+			}
+		}
+	}
+	if read, all := s.janitor.bytes.Load(), int64(rows*2*(size+50)); read > all || visits < 4 {
+		t.Errorf("%d bytes of %d were read in %d visits", read, all, visits)
+	}
+	if n := s.janitor.removed.Load(); n != rows {
+		t.Errorf("%d cells were removed, want %d", n, rows)
+	}
+}
+
+// A file that is written before its family is known says so, and is visited.
+func TestFilesOfUnknownFamiliesAreVisited(t *testing.T) {
+	s := openJanitor(t, &testClock{1_000_000}, versionsFamily(1))
+	table, err := s.catalog.find("t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.publish(table.id, nil, table.layout) // as while the store is opened
+	m := cell.NewMutation([]byte("r")).Put([]byte("f"), nil, 1, nil).Put([]byte("f"), nil, 2, nil)
+	mustApply(t, s, "t", *m)
+	settle(t, s)
+	s.publish(table.id, table.layout, nil)
+	round(t, s)
+	if got := stored(t, s); got != "r:@2 " {
+		t.Errorf("stored: %s", got)
+	}
+}
