@@ -211,7 +211,7 @@ func resumed(t *testing.T, c crash) *recorder {
 			t.Fatal(err)
 		}
 	}
-	for name, text := range map[string][]byte{"state": c.state, "bad": append(bytes.Clone(c.bad), "written after the state was\n"...)} {
+	for name, text := range map[string][]byte{"state": c.state, "bad": append(bytes.Clone(c.bad), strings.Repeat("written after the state was\n", 5000)...)} {
 		if err := os.WriteFile(name, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
