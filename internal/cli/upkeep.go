@@ -22,10 +22,7 @@ import (
 
 // upkeepFlags are those of the commands that work on a store as a whole, of a
 // server that runs or without one.
-type upkeepFlags struct {
-	addr string
-	rate string
-}
+type upkeepFlags struct{ addr string }
 
 func (u *upkeepFlags) add(flags *pflag.FlagSet) {
 	someSettingFlags(flags, "data")
