@@ -89,6 +89,8 @@ func TestJanitorFindsGarbage(t *testing.T) {
 		f.TTL = seconds
 		return f
 	}
+	least := ttl(10)
+	least.MaxVersions, least.MinVersions = 5, 1
 	kept := versionsFamily(2)
 	kept.KeepDeleted = cell.KeepDeletedTrue
 	cases := []struct {
@@ -103,6 +105,7 @@ func TestJanitorFindsGarbage(t *testing.T) {
 		{"a family marker after what it masks", versionsFamily(3), []func(*cell.Mutation){put("a", 1), put("b", 2), put("c", 9), func(m *cell.Mutation) { m.DeleteFamily([]byte("f"), 5) }}, 0, "r:c@9 "},
 		{"expired cells", ttl(10), []func(*cell.Mutation){put("a", 1_000_000), put("b", 1_005_000)}, 12_000, "r:b@1005000 "},
 		{"not yet expired", ttl(10), []func(*cell.Mutation){put("a", 995_000), put("b", 1_005_000)}, 5_000, "r:a@995000 r:b@1005000 "},
+		{"expired cells above MIN_VERSIONS", least, []func(*cell.Mutation){put("a", 1_000_000), put("a", 1_000_001), put("a", 1_000_002)}, 12_000, "r:a@1000002 "},
 		{"own time to live", versionsFamily(1), []func(*cell.Mutation){put("a", 1_000_000), func(m *cell.Mutation) { m.TTL = 5_000 }}, 5_001, ""},
 		{"kept deleted cells stay", kept, []func(*cell.Mutation){put("a", 1), put("a", 2), func(m *cell.Mutation) { m.DeleteColumn([]byte("f"), []byte("a"), 1) }}, 0, "r:a@2 r:a@1!DeleteColumn r:a@1 "},
 		{"nothing to do", versionsFamily(1), []func(*cell.Mutation){put("a", 1), put("b", 2)}, 0, "r:a@1 r:b@2 "},
@@ -124,7 +127,7 @@ func TestJanitorFindsGarbage(t *testing.T) {
 			}
 		})
 	}
-	if len(cases) != 8 {
+	if len(cases) != 9 {
 		t.Errorf("%d cases", len(cases))
 	}
 }
