@@ -79,8 +79,12 @@ const (
 	// smoothFor levels the steps by which compactions lower the pressure.
 	smoothFor = 2 * time.Second
 	// lastResort is the pressure of level 0 and garbage from which on the brake
-	// is put on for them too: where the rate was not moved in time.
+	// is put on for them too, where the rate was not moved in time. They are no
+	// wall, as full memtables are: one compaction may take many sublevels at
+	// once, and late. So it takes half of the rate and no more.
 	lastResort = 0.85
+	fullStop   = 0.02
+	half       = 0.5
 	// leastRate is never gone below: writers are slowed, and not stopped.
 	leastRate = 1 << 20
 	// most is what a rate may be above what comes: one that binds nobody must
@@ -314,7 +318,7 @@ func (a *admission) steer(slow, memtables float64, room int64) {
 	rise := a.mu.smooth - a.mu.last
 	a.mu.last = a.mu.smooth
 	a.mu.rate = a.nextRateLocked(dt, rise)
-	a.mu.brake = brakeOf(memtables, slowPressure) * brakeOf(slow, lastResort)
+	a.mu.brake = brakeOf(memtables, slowPressure, fullStop) * brakeOf(slow, lastResort, half)
 	a.mu.room = room
 	a.stopTimerLocked()
 	a.pumpLocked()
@@ -340,10 +344,10 @@ func (a *admission) nextRateLocked(dt, rise float64) float64 {
 }
 
 // brakeOf is the part of the rate that is left at a pressure: all of it up to
-// from, next to nothing at 1.
-func brakeOf(pressure, from float64) float64 {
-	over := (pressure - from) / (1 - from)
-	return max(1-max(over, 0), 0.02)
+// from, least at 1.
+func brakeOf(pressure, from, least float64) float64 {
+	over := clamp((pressure - from) / (1 - from))
+	return max(1-over*(1-least), least)
 }
 
 func (a *admission) stopTimerLocked() {

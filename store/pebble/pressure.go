@@ -21,7 +21,7 @@ const (
 // l0Full is the number of sublevels at which the pressure of level 0 is 1. A
 // read of a row looks at a file of each, unless its Bloom filter says that it
 // need not; a scan merges them all.
-const l0Full = 40
+const l0Full = 52
 
 // watchEvery is how often the pressure is looked at. A memtable is full after a
 // few hundred milliseconds of a load without limit.
