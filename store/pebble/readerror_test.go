@@ -41,13 +41,13 @@ func (d *failingDisk) String() string { return "one failing read" }
 func TestReadErrorsAreToldNotSkipped(t *testing.T) {
 	ctx := context.Background()
 	disk := &failingDisk{}
-	s := mustOpen(t, Options{Dir: "data", FS: errorfs.Wrap(vfs.NewMem(), disk), CacheBytes: 1, NoJanitor: true})
+	s := mustOpen(t, Options{Dir: "data", FS: errorfs.Wrap(vfs.NewMem(), disk), CacheBytes: 1, MemtableBytes: 1 << 20, NoJanitor: true})
 	f, g := cell.NewFamily("f"), cell.NewFamily("g")
 	f.MaxVersions, g.MaxVersions = 3, 3
 	if err := s.CreateTable(ctx, cell.TableSchema{Name: "t", Families: []cell.FamilySchema{f, g}}, nil); err != nil {
 		t.Fatal(err)
 	}
-	value := randomBytes(2_000)
+	value := randomBytes(4_000)
 	for i := range 30 {
 		row := fmt.Appendf(nil, "r%02d", i)
 		for version := range 4 {
