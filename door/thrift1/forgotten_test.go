@@ -34,13 +34,13 @@ func TestScannersThatAThousandClientsForget(t *testing.T) {
 			defer s.mu.Unlock()
 			return len(s.mu.open), s.mu.bytes
 		}
-		if open, bytes := left(); open != clients || bytes == 0 || f.opened != clients || f.closed != 0 {
-			t.Fatalf("%d scanners are open, %d bytes noted; the store opened %d and closed %d", open, bytes, f.opened, f.closed)
+		if open, bytes := left(); open != clients || bytes == 0 || f.opened.Load() != clients || f.closed.Load() != 0 {
+			t.Fatalf("%d scanners are open, %d bytes noted; the store opened %d and closed %d", open, bytes, f.opened.Load(), f.closed.Load())
 		}
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
-		if open, bytes := left(); open != 0 || bytes != 0 || f.closed != clients {
-			t.Errorf("%d scanners are left, %d bytes noted; the store closed %d", open, bytes, f.closed)
+		if open, bytes := left(); open != 0 || bytes != 0 || f.closed.Load() != clients {
+			t.Errorf("%d scanners are left, %d bytes noted; the store closed %d", open, bytes, f.closed.Load())
 		}
 	})
 }

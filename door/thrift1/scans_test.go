@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -335,7 +336,7 @@ func allOf(p *peer, scan fields, asked func(round int) int32, failed ...*int) (r
 // flaky fails scans at their third row.
 type flaky struct {
 	store.Store
-	opened, closed int
+	opened, closed atomic.Int64
 	scans          []cell.Scan
 }
 
@@ -347,7 +348,7 @@ type flakyScanner struct {
 
 func (f *flaky) Scan(ctx context.Context, table string, scan *cell.Scan) (store.Scanner, error) {
 	s, err := f.Store.Scan(ctx, table, scan)
-	f.opened++
+	f.opened.Add(1)
 	f.scans = append(f.scans, *scan)
 	return &flakyScanner{Scanner: s, f: f}, err
 }
@@ -360,7 +361,7 @@ func (s *flakyScanner) Next(ctx context.Context) (*cell.Result, error) {
 }
 
 func (s *flakyScanner) Close() error {
-	s.f.closed++
+	s.f.closed.Add(1)
 	return s.Scanner.Close()
 }
 
@@ -376,8 +377,8 @@ func TestAScanThatFailedStaysFailed(t *testing.T) {
 		p.expect("scannerGetList", getList(0, 2), "IOError: org.apache.hadoop.hbase.io.hfile.CorruptHFileException: read block: store is damaged")
 	}
 	p.expect("scannerClose", fields{1: int32(0)}, "void")
-	if f.opened != 1 || f.closed != 1 {
-		t.Errorf("%d scanners were opened, %d closed", f.opened, f.closed)
+	if f.opened.Load() != 1 || f.closed.Load() != 1 {
+		t.Errorf("%d scanners were opened, %d closed", f.opened.Load(), f.closed.Load())
 	}
 }
 
@@ -409,8 +410,8 @@ func TestGetRowOrBeforeClosesItsScan(t *testing.T) {
 	tenRows(d)
 	p := d.dial(forms[0])
 	p.expect("getRowOrBefore", fields{1: "t", 2: "r5x", 3: "cf"}, "[v5@6]")
-	if f.opened != 1 || f.closed != 1 || f.scans[0].Limit != 1 {
-		t.Errorf("%d scans opened, %d closed, limit %d", f.opened, f.closed, f.scans[0].Limit)
+	if f.opened.Load() != 1 || f.closed.Load() != 1 || f.scans[0].Limit != 1 {
+		t.Errorf("%d scans opened, %d closed, limit %d", f.opened.Load(), f.closed.Load(), f.scans[0].Limit)
 	}
 }
 
@@ -507,8 +508,8 @@ func TestShutdownClosesScanners(t *testing.T) {
 	if err := d.door.Shutdown(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if f.opened != 1 || f.closed != 1 {
-		t.Errorf("%d scanners were opened, %d closed", f.opened, f.closed)
+	if f.opened.Load() != 1 || f.closed.Load() != 1 {
+		t.Errorf("%d scanners were opened, %d closed", f.opened.Load(), f.closed.Load())
 	}
 	if err := d.handler.Close(t.Context()); err != nil {
 		t.Errorf("a second Close: %v", err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync/atomic"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -17,15 +18,16 @@ import (
 // hotPair is a store that remembers counters, and the oracle, which does not.
 type hotPair struct {
 	t      *testing.T
-	clock  *testClock
+	clock  atomic.Int64 // ms; background work asks too
 	pebble *Store
 	both   [2]store.Store
 }
 
 func newHotPair(t *testing.T) *hotPair {
-	p := &hotPair{t: t, clock: &testClock{ms: 1_000_000}}
-	p.pebble = mustOpen(t, Options{Dir: "data", FS: vfs.NewMem(), Clock: p.clock.now, NoJanitor: true})
-	p.both = [2]store.Store{p.pebble, memory.New(memory.Options{Clock: p.clock.now})}
+	p := &hotPair{t: t}
+	p.clock.Store(1_000_000)
+	p.pebble = mustOpen(t, Options{Dir: "data", FS: vfs.NewMem(), Clock: p.clock.Load, NoJanitor: true})
+	p.both = [2]store.Store{p.pebble, memory.New(memory.Options{Clock: p.clock.Load})}
 	p.each(func(s store.Store) error {
 		return s.CreateTable(context.Background(), cell.TableSchema{Name: "t", Families: []cell.FamilySchema{cell.NewFamily("f")}}, nil)
 	})
@@ -159,7 +161,7 @@ func TestRememberedCounters(t *testing.T) {
 			}
 			for range 3 {
 				p.count()
-				p.clock.ms += 5_000
+				p.clock.Add(5_000)
 			}
 		})
 	}
@@ -250,7 +252,7 @@ func TestRememberedCountersAtRandom(t *testing.T) {
 			batch = []cell.Mutation{*cell.NewMutation([]byte("r")).Put([]byte("f"), q, cell.Latest, []byte{0, 0, 0, 1, 0, 0, 0, 0})}
 		case 3:
 			// Ahead of what is counted next: the general way finds out.
-			batch = []cell.Mutation{*cell.NewMutation([]byte("r")).DeleteColumn([]byte("f"), q, p.clock.ms+30)}
+			batch = []cell.Mutation{*cell.NewMutation([]byte("r")).DeleteColumn([]byte("f"), q, p.clock.Load()+30)}
 		case 4:
 			batch = []cell.Mutation{*cell.NewMutation([]byte("r")).Put([]byte("f"), q, cell.Latest, []byte("no counter"))}
 		case 5:
@@ -267,7 +269,7 @@ func TestRememberedCountersAtRandom(t *testing.T) {
 			return fmt.Sprint(values, err)
 		})
 		// Now is one of a kind: increments do not run ahead of the clock.
-		p.clock.ms += 10
+		p.clock.Add(10)
 	}
 	if recalled < steps/4 || recalled > steps*9/10 {
 		t.Errorf("%d of %d batches found their counter remembered", recalled, steps)

@@ -142,7 +142,7 @@ func save(t *testing.T, fs vfs.FS, name string, data []byte) {
 	t.Helper()
 	f, err := fs.Create("data/"+name, vfs.WriteCategoryUnspecified)
 	if err == nil {
-		_, err = f.Write(data)
+		_, err = f.Write(bytes.Clone(data)) // a file in memory spoils what it was given, under invariants
 		err = closeWith(f, err)
 	}
 	if err != nil {
@@ -346,7 +346,8 @@ func TestFlippedBitIsNamed(t *testing.T) {
 	if tail == 0 {
 		t.Error("no log has anything behind its end: what is said of that was not tried")
 	}
-	if left > 1 {
+	// Each store may have a table that was being deleted when it was left.
+	if left > 2 {
 		t.Errorf("%d files are left out", left)
 	}
 	t.Logf("flipped: %v", kinds)
