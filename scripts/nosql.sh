@@ -12,10 +12,14 @@ cleanup() {
 }
 trap cleanup EXIT
 CGO_ENABLED=0 go build -buildvcs=false -tags nosql -o "$work/cellar" ./cmd/cellar
-"$work/cellar" version | grep -q 'without cgo' || {
+# Whole answers are matched: grep -q would leave while they are being written.
+case $("$work/cellar" version) in
+*'without cgo'*) ;;
+*)
 	echo "the build has cgo" >&2
 	exit 1
-}
+	;;
+esac
 "$work/cellar" config check packaging/cellar.yaml >/dev/null
 "$work/cellar" serve --data "$work/data" --memory 512MiB --thrift1-addr 127.0.0.1:0 --http-addr 127.0.0.1:0 2>"$work/log" &
 server=$!
@@ -27,7 +31,14 @@ until [ -e "$work/data/cellar.run" ]; do
 	fi
 	sleep 0.1
 done
-"$work/cellar" status --data "$work/data" | grep -q 'is ready'
+status=$("$work/cellar" status --data "$work/data")
+case $status in
+*'is ready'*) ;;
+*)
+	echo "the server is not ready: $status" >&2
+	exit 1
+	;;
+esac
 "$work/cellar" stop --data "$work/data" >/dev/null
 wait "$server" || {
 	cat "$work/log" >&2

@@ -85,7 +85,8 @@ type gauge struct {
 
 // Pressure implements store.Pressured.
 func (s *Store) Pressure() store.Pressure {
-	now := state{}
+	// Before the first look nothing is known but how much memory there is.
+	now := state{memtableBytes: s.opts.memtableBytes()}
 	if last := s.gauge.now.Load(); last != nil {
 		now = *last
 	}

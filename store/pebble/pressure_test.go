@@ -81,3 +81,13 @@ func TestPressureOfAnOpenStore(t *testing.T) {
 		t.Error("a closed store gives figures")
 	}
 }
+
+// A store that was opened this moment has a pressure, and it is a number: what is
+// not one cannot be told in JSON.
+func TestPressureBeforeTheFirstLook(t *testing.T) {
+	s := mustOpen(t, Options{Dir: "data", FS: vfs.NewMem(), NoJanitor: true})
+	fresh := &Store{opts: s.opts, disk: s.disk}
+	if p := fresh.Pressure(); p != (store.Pressure{}) {
+		t.Errorf("before the first look the pressure is %+v", p)
+	}
+}
