@@ -138,8 +138,10 @@ func TestRestoreRefusals(t *testing.T) {
 	if _, err := Restore(ctx, into, RestoreSource{Dir: unsound}); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("no store: %v", err)
 	}
-	if _, err := os.Stat(into.Data); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a refused restore leaves a folder: %v", err)
+	for _, left := range []string{storeDir, restoringDir} {
+		if _, err := os.Stat(filepath.Join(into.Data, left)); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("a refused restore leaves %s: %v", left, err)
+		}
 	}
 }
 

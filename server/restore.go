@@ -49,23 +49,18 @@ func Restore(ctx context.Context, cfg Config, from RestoreSource) (done Restored
 	if err := s.refuseSecond(); err != nil {
 		return done, err
 	}
-	made, err := wantEmpty(s.cfg.Data)
-	if err != nil {
+	if err := wantEmpty(s.cfg.Data); err != nil {
 		return done, err
 	}
 	if s.folder, err = openFolder(s.cfg.Data); err != nil {
 		return done, err
 	}
 	defer func() {
+		// The folder and its lock stay: a lock file that is removed excludes nobody.
 		err = errors.Join(err, s.folder.close())
-		if err != nil && made {
-			// As it was before; what is in use meanwhile stays.
-			_ = os.Remove(filepath.Join(s.folder.path, lockFile))
-			_ = os.Remove(s.folder.path)
-		}
 	}()
 	// Again, now that nobody else writes to it.
-	if _, err := wantEmpty(s.folder.path); err != nil {
+	if err := wantEmpty(s.folder.path); err != nil {
 		return done, err
 	}
 	who := s.running()
@@ -77,23 +72,23 @@ func Restore(ctx context.Context, cfg Config, from RestoreSource) (done Restored
 }
 
 // wantEmpty refuses a data folder that holds anything but the lock and what an
-// interrupted restore left. made says that there is no folder yet.
-func wantEmpty(data string) (made bool, err error) {
+// interrupted restore left; it need not exist.
+func wantEmpty(data string) error {
 	entries, err := os.ReadDir(data)
 	if errors.Is(err, fs.ErrNotExist) {
-		return true, nil
+		return nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("look at the data folder: %w", err)
+		return fmt.Errorf("look at the data folder: %w", err)
 	}
 	for _, e := range entries {
 		switch e.Name() {
 		case lockFile, runFile, restoringDir, "lost+found": // the last is a file system's own
 		default:
-			return false, fmt.Errorf("%w: %s holds %s", ErrNotEmpty, data, e.Name())
+			return fmt.Errorf("%w: %s holds %s", ErrNotEmpty, data, e.Name())
 		}
 	}
-	return false, nil
+	return nil
 }
 
 func (s *Server) restore(ctx context.Context, from RestoreSource) (done Restored, err error) {

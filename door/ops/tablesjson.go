@@ -103,8 +103,13 @@ func badRequest(format string, args ...any) error {
 	return &requestError{http.StatusBadRequest, "IllegalArgument", fmt.Sprintf(format, args...)}
 }
 
-// wantJSON refuses a body that is not said to be JSON.
+// wantJSON refuses what a web page sends, even one whose host's name leads here,
+// and a body that is not said to be JSON. Browsers name the page's origin in
+// each request that may change something, and nothing else does.
 func wantJSON(r *http.Request) error {
+	if r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") != "" {
+		return &requestError{http.StatusForbidden, "WebPage", "administration is not open to web pages"}
+	}
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "application/json" {
 		return &requestError{http.StatusUnsupportedMediaType, "NotJSON", "send the header Content-Type: application/json"}

@@ -78,7 +78,7 @@ done: after a crash, of the machine too, the same command with --resume stores t
 		Example: `  cellar import table weather examples/weather.csv.gz --create --null NA \
     --columns "HBASE_ROW_KEY=origin+'/'+time_hour,w:*"
   cellar import table t data.tsv --columns HBASE_ROW_KEY,f:a,f:b       as with ImportTsv
-  cellar import table t *.csv --columns HBASE_ROW_KEY,f:a,HBASE_TS_KEY --header --bad-file bad.csv
+  cellar import table t *.csv --columns HBASE_ROW_KEY,f:a,HBASE_TS_KEY --header --bad-file left.txt
   cellar import table t events.ndjson.zst --columns 'HBASE_ROW_KEY=device.id+"_"+time,e:*' --resume
   pg_dump ... | cellar import table t - --format tsv --columns HBASE_ROW_KEY,f:a
   cellar import table t big.csv.gz --columns HBASE_ROW_KEY,f:a --data /srv/cellar   no server runs there`,

@@ -3,8 +3,12 @@ package tabimport
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/cellardb/cellar/cell"
 )
 
 // text shows a mapping as it was understood.
@@ -112,4 +116,28 @@ func FuzzParseMapping(f *testing.F) {
 			t.Fatalf("%q has no families or no key", spec)
 		}
 	})
+}
+
+// Files that the import writes are not its inputs, and a timestamp that stands for
+// the server's time is none.
+func TestOptionsThatWouldLoseRows(t *testing.T) {
+	dir := t.TempDir()
+	input := filepath.Join(dir, "in.csv")
+	if err := os.WriteFile(input, []byte("a,b\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(*Options){
+		"bad file":  func(o *Options) { o.BadFile = filepath.Join(dir, ".", "in.csv") },
+		"state":     func(o *Options) { o.State = input },
+		"timestamp": func(o *Options) { o.Timestamp = cell.Latest },
+	} {
+		o := Options{Table: "t", Files: []string{input}, Columns: "HBASE_ROW_KEY,f:a"}
+		change(&o)
+		if _, err := New(o, nil); err == nil {
+			t.Errorf("%s: nothing is refused", name)
+		}
+		if text, err := os.ReadFile(input); err != nil || string(text) != "a,b\n" {
+			t.Errorf("%s: the input is %q: %v", name, text, err)
+		}
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"strings"
 	"time"
 
@@ -175,6 +176,12 @@ func (o *Options) validate(m *Mapping) error {
 			return badOption("%s is named twice", name)
 		}
 		seen[name] = true
+		// Both are emptied before the inputs are read.
+		for _, out := range []string{o.BadFile, o.State} {
+			if out != "" && name != StdinName && sameFile(out, name) {
+				return badOption("%s is an input, and would be overwritten: name another file", out)
+			}
+		}
 		format, err := o.formatOf(name)
 		if err != nil {
 			return err
@@ -195,6 +202,16 @@ func (o *Options) validate(m *Mapping) error {
 		}
 	}
 	return o.validateFigures()
+}
+
+// sameFile says whether two names are of one file that is there.
+func sameFile(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
 }
 
 func (o *Options) validateFormat(m *Mapping, name string, format Format) error {
@@ -220,6 +237,8 @@ func (o *Options) validateFigures() error {
 	switch {
 	case o.Timestamp < 0:
 		return badOption("timestamp %d is negative", o.Timestamp)
+	case o.Timestamp == cell.Latest:
+		return badOption("timestamp %d stands for the server's time, which is another at each try", o.Timestamp)
 	case o.MaxLine < 1:
 		return badOption("a longest line of %d bytes", o.MaxLine)
 	case o.Lanes < 1 || o.Lanes > 1024:

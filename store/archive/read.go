@@ -167,7 +167,7 @@ func ExtractTar(ctx context.Context, r io.Reader, to string, o ReadOptions) (*Ma
 			return m, syncDir(to)
 		}
 		name, ok := strings.CutPrefix(h.Name, StoreDir+"/")
-		if !ok || !plainName(name) || h.Typeflag != tar.TypeReg || len(got) == maxFiles {
+		if isSparse(h) || !ok || !plainName(name) || h.Typeflag != tar.TypeReg || len(got) == maxFiles {
 			return nil, fmt.Errorf("%w: the stream has an entry %q that is no file of a backup", ErrNoBackup, h.Name)
 		}
 		n, sum, err := writeFile(ctx, filepath.Join(to, name), t, pace)
@@ -176,6 +176,17 @@ func ExtractTar(ctx context.Context, r io.Reader, to string, o ReadOptions) (*Ma
 		}
 		got = append(got, File{name, n, sum})
 	}
+}
+
+// isSparse says whether an entry is longer than its bytes in the stream: a few of
+// them would fill a disk.
+func isSparse(h *tar.Header) bool {
+	for key := range h.PAXRecords {
+		if strings.HasPrefix(key, "GNU.sparse.") {
+			return true
+		}
+	}
+	return h.Typeflag == tar.TypeGNUSparse
 }
 
 // lastFile reads the manifest, holds what came before against it, and wants

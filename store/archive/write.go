@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -52,6 +53,9 @@ type Result struct {
 // CheckTarget says whether a backup can be made in a folder dir: it does not
 // exist, and nothing of an earlier try is there, unless that may be discarded.
 func CheckTarget(dir string, discard bool) error {
+	if strings.HasSuffix(dir, partial) {
+		return fmt.Errorf("%s: a name that ends in %s is one of a backup that was not finished: choose another", dir, partial)
+	}
 	if _, err := os.Lstat(dir); err == nil {
 		return fmt.Errorf("%s %w: a backup makes its folder", dir, ErrExists)
 	} else if !errors.Is(err, fs.ErrNotExist) {
@@ -209,7 +213,9 @@ func (w *folderWriter) add(ctx context.Context, name string) (File, error) {
 		if f.SHA256, err = w.sum(ctx, from); err != nil {
 			return f, err
 		}
-		if f.SHA256 == old.SHA256 && os.Link(filepath.Join(w.o.Base, StoreDir, name), to) == nil {
+		// The earlier backup's own file may have been damaged since.
+		base := filepath.Join(w.o.Base, StoreDir, name)
+		if sum, err := w.sum(ctx, base); err == nil && sum == old.SHA256 && f.SHA256 == sum && os.Link(base, to) == nil {
 			w.result.Linked += f.Size
 			return f, nil
 		}

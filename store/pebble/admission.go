@@ -176,7 +176,8 @@ func (a *admission) admit(ctx context.Context, cost int64) error {
 	a.mu.line.seq++
 	heap.Push(&a.mu.line, w)
 	a.waiting.Add(1)
-	a.armLocked()
+	// Who left since this call looked did not see that it waits.
+	a.pumpLocked()
 	a.mu.Unlock()
 	return a.wait(ctx, w)
 }

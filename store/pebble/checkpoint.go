@@ -38,18 +38,28 @@ func (s *Store) Checkpoint(ctx context.Context, dir string) error {
 }
 
 func (s *Store) checkpoint(dir string) error {
+	// What is acknowledged by now lies before this place of the newest log, or is
+	// completed by the sync that follows.
+	log, end := s.fs.logEnd()
 	if err := s.db.Checkpoint(dir, pebbledb.WithFlushedWAL()); err != nil {
 		return storeError(err)
 	}
-	if err := finishCopy(s.fs, s.opts.Dir, dir); err != nil {
+	if err := finishCopy(s.fs, s.opts.Dir, dir, &logEnd{log, end}); err != nil {
 		return errors.Join(err, s.fs.RemoveAll(dir))
 	}
 	return nil
 }
 
-// finishCopy adds what Pebble does not know of to its copy of a store.
-func finishCopy(fs vfs.FS, from, dir string) error {
-	if err := cutNewestLog(fs, dir); err != nil {
+// logEnd is a log and the place up to which it must be whole.
+type logEnd struct {
+	name string
+	end  int64
+}
+
+// finishCopy adds what Pebble does not know of to its copy of a store; live is
+// nil for the copy of a closed one.
+func finishCopy(fs vfs.FS, from, dir string, live *logEnd) error {
+	if err := cutNewestLog(fs, dir, live); err != nil {
 		return err
 	}
 	format, err := readFile(fs, fs.PathJoin(from, formatFile))
@@ -124,12 +134,15 @@ func copyClosed(ctx context.Context, fs vfs.FS, from, dir string) error {
 			return err
 		}
 	}
-	return finishCopy(fs, from, dir)
+	return finishCopy(fs, from, dir, nil)
 }
 
 // cutNewestLog takes away what follows the last whole record of the newest log
-// of a copy: part of a record, or what an earlier log left in the file.
-func cutNewestLog(fs vfs.FS, dir string) error {
+// of a copy: part of a record, or what an earlier log left in the file. In the
+// copy of a live log that may be anything from the place on up to which it was
+// written before, since it was written to while it was read; up to there, and in
+// a closed store everywhere, a bad record is damage.
+func cutNewestLog(fs vfs.FS, dir string, live *logEnd) error {
 	names, err := fs.List(dir)
 	if err != nil {
 		return err
@@ -148,13 +161,22 @@ func cutNewestLog(fs vfs.FS, dir string) error {
 	if err != nil {
 		return err
 	}
-	if err := checkRecords(fs, path, format); err != nil {
-		return err
-	}
 	w := &recordWalk{format: format}
 	size, err := walkFile(fs, path, w)
-	if err != nil || w.whole == size {
+	switch {
+	case err != nil:
 		return err
+	case live != nil && live.name == newest && w.whole < live.end:
+		return fmt.Errorf("%w: %s has a bad record at offset %d, and was written up to %d", store.ErrCorrupt, newest, w.whole, live.end)
+	case live == nil:
+		for _, f := range w.faults {
+			if f.kind == store.FaultDamage {
+				return fmt.Errorf("%w: %s at offset %d: %s", store.ErrCorrupt, newest, f.offset, f.what)
+			}
+		}
+	}
+	if w.whole == size {
+		return nil
 	}
 	return cutFile(fs, dir, path, w.whole)
 }

@@ -1,7 +1,9 @@
 package pebble
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -309,5 +311,50 @@ func TestCheckpointLinks(t *testing.T) {
 	}
 	if linked == 0 {
 		t.Error("there is no table")
+	}
+}
+
+// A copy does not cut away what was acknowledged because a bit of the log is
+// wrong: it is refused by the log's name.
+func TestCheckpointOfDamagedLogIsRefused(t *testing.T) {
+	fs := vfs.NewMem()
+	s := mustOpen(t, Options{Dir: "data", FS: fs, NoJanitor: true})
+	mustCreate(t, s, "t", "f")
+	for i := range 20 {
+		mustApply(t, s, "t", *cell.NewMutation([]byte{'a' + byte(i)}).Put([]byte("f"), nil, 1, randomBytes(100)))
+	}
+	if err := s.Checkpoint(context.Background(), "sound"); err != nil {
+		t.Fatal(err)
+	}
+	name, end := s.fs.logEnd()
+	for _, at := range []int64{end / 10, end / 2, end - 20} {
+		whole := content(t, fs, name)
+		damaged := bytes.Clone(whole)
+		damaged[at] ^= 4
+		overwriteFile(t, fs, "data/"+name, damaged)
+		if err := s.Checkpoint(context.Background(), "copy"); !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), name) {
+			t.Errorf("the bit at %d of %d is wrong, and the copy is made: %v", at, end, err)
+		}
+		if _, err := fs.Stat("copy"); err == nil {
+			t.Error("a refused copy is there")
+			_ = fs.RemoveAll("copy")
+		}
+		overwriteFile(t, fs, "data/"+name, whole)
+	}
+	if err := s.Checkpoint(context.Background(), "copy"); err != nil {
+		t.Errorf("mended: %v", err)
+	}
+}
+
+// overwriteFile changes a file that somebody has open.
+func overwriteFile(t *testing.T, fs vfs.FS, path string, data []byte) {
+	t.Helper()
+	f, err := fs.OpenReadWrite(path, vfs.WriteCategoryUnspecified)
+	if err == nil {
+		_, err = f.WriteAt(bytes.Clone(data), 0)
+		err = closeWith(f, err)
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -192,5 +192,10 @@ func checkLog(fs vfs.FS, dir string) error {
 	if name == "" {
 		return nil
 	}
-	return checkRecords(fs, fs.PathJoin(dir, name), logFormat(uint32(newest)))
+	path := fs.PathJoin(dir, name)
+	format, err := formatOf(fs, path, uint32(newest))
+	if err != nil {
+		return openError(err)
+	}
+	return checkRecords(fs, path, format)
 }

@@ -137,7 +137,9 @@ func (w *diskWatch) look() {
 	w.free.Store(usage.AvailBytes)
 	w.size.Store(usage.TotalBytes)
 	w.known.Store(true)
-	if usage.AvailBytes >= 2*uint64(w.ballast.size) {
+	// A quota or the want of inodes stops writes of which this figure knows nothing.
+	waits := !w.space.Waiting().IsZero()
+	if !waits && usage.AvailBytes >= 2*uint64(w.ballast.size) {
 		w.space.brim.Store(false)
 	}
 	switch full := w.full.Load(); {
@@ -145,7 +147,7 @@ func (w *diskWatch) look() {
 		w.full.Store(true)
 		w.log.Error("the disk is nearly full: writes are refused until there is room", "dir", w.dir,
 			"free", mebibytes(usage.AvailBytes), "reserve", mebibytes(w.reserve))
-	case full && float64(usage.AvailBytes) >= float64(w.reserve)*(1+readmitAbove):
+	case full && !waits && float64(usage.AvailBytes) >= float64(w.reserve)*(1+readmitAbove):
 		w.full.Store(false)
 		w.log.Info("there is room on the disk: writes are admitted again", "dir", w.dir,
 			"free", mebibytes(usage.AvailBytes))

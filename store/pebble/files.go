@@ -14,6 +14,7 @@ import (
 // the bytes; syncLogs makes good for it.
 type watchedFS struct {
 	vfs.FS
+	dir     string // of the store; logs of copies are not its own
 	delay   time.Duration
 	lazyWAL bool
 
@@ -21,7 +22,8 @@ type watchedFS struct {
 	bytesRead, bytesWritten atomic.Int64
 	logBytes                atomic.Int64
 	mu                      sync.Mutex
-	unsynced                map[*watchedFile]struct{} // logs, with lazyWAL
+	unsynced                map[*watchedFile]struct{}   // logs, with lazyWAL
+	newest                  atomic.Pointer[watchedFile] // the log that was begun last
 }
 
 func (fs *watchedFS) wrap(f vfs.File, name string, err error) (vfs.File, error) {
@@ -31,16 +33,35 @@ func (fs *watchedFS) wrap(f vfs.File, name string, err error) (vfs.File, error) 
 	return &watchedFile{File: f, fs: fs, log: strings.HasSuffix(name, ".log")}, nil
 }
 
+// begin wraps a file that is written from its beginning.
+func (fs *watchedFS) begin(f vfs.File, name string, err error) (vfs.File, error) {
+	file, err := fs.wrap(f, name, err)
+	if w, ok := file.(*watchedFile); ok && w.log && fs.PathDir(name) == fs.dir {
+		w.name = fs.PathBase(name)
+		fs.newest.Store(w)
+	}
+	return file, err
+}
+
+// logEnd gives the newest log and how many bytes were written to it: what was
+// begun to be written by now ends at or behind that place.
+func (fs *watchedFS) logEnd() (name string, end int64) {
+	if f := fs.newest.Load(); f != nil {
+		return f.name, f.written.Load()
+	}
+	return "", 0
+}
+
 // Create implements vfs.FS.
 func (fs *watchedFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
 	f, err := fs.FS.Create(name, c)
-	return fs.wrap(f, name, err)
+	return fs.begin(f, name, err)
 }
 
 // ReuseForWrite implements vfs.FS.
 func (fs *watchedFS) ReuseForWrite(oldname, newname string, c vfs.DiskWriteCategory) (vfs.File, error) {
 	f, err := fs.FS.ReuseForWrite(oldname, newname, c)
-	return fs.wrap(f, newname, err)
+	return fs.begin(f, newname, err)
 }
 
 // Open implements vfs.FS.
@@ -85,11 +106,13 @@ func (fs *watchedFS) syncLogs() error {
 // watchedFile is one file of a watchedFS.
 type watchedFile struct {
 	vfs.File
-	fs     *watchedFS
-	log    bool
-	mu     sync.Mutex // with lazyWAL: a log is not closed while it is synced
-	dirty  bool       // a sync was put off
-	closed bool
+	fs      *watchedFS
+	log     bool
+	mu      sync.Mutex // with lazyWAL: a log is not closed while it is synced
+	dirty   bool       // a sync was put off
+	closed  bool
+	name    string       // of a log that is written
+	written atomic.Int64 // to a log
 }
 
 // Read implements vfs.File.
@@ -112,6 +135,7 @@ func (f *watchedFile) Write(p []byte) (int, error) {
 	f.fs.bytesWritten.Add(int64(n))
 	if f.log {
 		f.fs.logBytes.Add(int64(n))
+		f.written.Add(int64(n))
 	}
 	return n, err
 }

@@ -32,11 +32,11 @@ func syncAncestors(fs vfs.FS, dir string) error {
 	}
 }
 
-// syncNewFolder does that for a folder in which no store was made yet.
-func syncNewFolder(fs vfs.FS, dir string) error {
-	_, err := fs.Stat(fs.PathJoin(dir, formatFile))
-	if errors.Is(err, os.ErrNotExist) {
-		return syncAncestors(fs, dir)
+// syncNewFolder does that for a folder in which no store was made yet, and says
+// whether it is one.
+func syncNewFolder(fs vfs.FS, dir string) (fresh bool, err error) {
+	if _, err := fs.Stat(fs.PathJoin(dir, formatFile)); !errors.Is(err, os.ErrNotExist) {
+		return false, nil // another error is for who reads the file
 	}
-	return nil // another error is for who reads the file
+	return true, syncAncestors(fs, dir)
 }

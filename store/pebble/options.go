@@ -3,6 +3,7 @@ package pebble
 import (
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"time"
 
 	pebbledb "github.com/cockroachdb/pebble/v2"
@@ -67,6 +68,7 @@ func (o *Options) withDefaults() (Options, error) {
 	if d.Dir == "" {
 		return d, fmt.Errorf("pebble: no data folder given")
 	}
+	d.Dir = filepath.Clean(d.Dir) // as Pebble's names of the files in it are
 	if d.FS == nil {
 		d.FS = vfs.Default
 	}

@@ -42,11 +42,15 @@ func paceFor(ratio, written float64) pace {
 	return pace{max(leastShare, hurry), max(leastRead, hurry*readPerWrite*written)}
 }
 
+// longestRest bounds a rest: the work may have waited for a lock or a full disk,
+// and meanwhile nobody looks at how much garbage there is.
+const longestRest = 10 * janitorEvery
+
 // rest is how long to rest after some work.
 func (p pace) rest(worked time.Duration, read int64) time.Duration {
 	byTime := float64(worked) * (1 - p.share) / p.share
 	byBytes := float64(read)/p.rate*float64(time.Second) - float64(worked)
-	return time.Duration(max(byTime, byBytes, 0))
+	return min(time.Duration(max(byTime, byBytes, 0)), longestRest)
 }
 
 // pacer gives a function that rests after each bit of a collection's work.

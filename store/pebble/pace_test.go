@@ -42,7 +42,8 @@ func TestPaceFollowsGarbageAndWrites(t *testing.T) {
 		want   time.Duration
 	}{
 		{pace{1, inf}, time.Second, 1 << 40, 0},
-		{pace{0.1, inf}, time.Second, 0, 9 * time.Second}, // a slow disk: no bound on the rest
+		{pace{0.1, inf}, time.Second, 0, 9 * time.Second},
+		{pace{0.1, inf}, time.Minute, 0, 10 * time.Second}, // it waited: the rest has a bound
 		{pace{1, mib}, 0, 2 * mib, 2 * time.Second},
 		{pace{1, mib}, 500 * time.Millisecond, 2 * mib, 1500 * time.Millisecond},
 		{pace{0.5, mib}, 3 * time.Second, mib, 3 * time.Second},
@@ -52,7 +53,7 @@ func TestPaceFollowsGarbageAndWrites(t *testing.T) {
 			t.Errorf("%+v: a rest of %v after %v and %d bytes, want %v", c.pace, got, c.worked, c.read, c.want)
 		}
 	}
-	if len(cases) != 6 || len(rests) != 5 {
+	if len(cases) != 6 || len(rests) != 6 {
 		t.Errorf("%d and %d cases", len(cases), len(rests))
 	}
 }

@@ -82,7 +82,7 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 	s := &Store{opts: o, log: o.Logger, rows: &stripes{}, clock: newClock(o.Clock, o.Logger), closePatience: closePatience, closedAll: make(chan struct{})}
 	s.janitor, s.damage = newJanitor(s), newDamageWatch(o.Logger)
 	s.disk = newDiskWatch(o.FS, o.Dir, uint64(o.DiskReserve), o.Logger)
-	s.fs = &watchedFS{FS: s.disk.space, delay: o.FsyncDelay, lazyWAL: o.WALSync == WALSyncOS}
+	s.fs = &watchedFS{FS: s.disk.space, dir: o.Dir, delay: o.FsyncDelay, lazyWAL: o.WALSync == WALSyncOS}
 	s.admission = newAdmission(time.Now)
 	if err := s.open(ctx); err != nil {
 		if s.db != nil {
@@ -114,7 +114,8 @@ func (s *Store) open(ctx context.Context) error {
 		return err
 	}
 	s.lock = lock
-	if err := syncNewFolder(s.fs, s.opts.Dir); err != nil {
+	fresh, err := syncNewFolder(s.fs, s.opts.Dir)
+	if err != nil {
 		return err
 	}
 	if err := checkFormat(s.fs, s.opts.Dir); err != nil {
@@ -135,6 +136,13 @@ func (s *Store) open(ctx context.Context) error {
 	}
 	if s.catalog, err = loadCatalog(s.db); err != nil {
 		return storeError(err)
+	}
+	if fresh {
+		// Pebble begins its first log in an older form, in which damage cannot be
+		// told from the end: what users write goes into the next one.
+		if err := s.db.Flush(); err != nil {
+			return storeError(err)
+		}
 	}
 	for _, t := range s.catalog.tables {
 		s.publish(t.id, t.layout, nil)
