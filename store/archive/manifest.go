@@ -39,6 +39,9 @@ var (
 	ErrDamaged = errors.New("backup is damaged")
 	// ErrNewer: a newer program made it.
 	ErrNewer = errors.New("backup is of a newer version")
+	// ErrNotRegular: where a file should be there is a link, a pipe, a socket, a
+	// device or a folder. It is not opened.
+	ErrNotRegular = errors.New("no regular file")
 	// ErrExists: something is in the way. The error is a PartialError where that
 	// is a backup that was interrupted.
 	ErrExists = errors.New("exists already")

@@ -20,6 +20,7 @@ type Pace struct {
 
 	done, told int64
 	began      time.Time
+	ended      error // what Pass answered: the work was ended from outside
 }
 
 // tellEvery is how many bytes pass between two calls of Progress.
@@ -27,6 +28,11 @@ const tellEvery = 1 << 20
 
 // Pass counts bytes and waits until so many may have passed.
 func (p *Pace) Pass(ctx context.Context, n int64) error {
+	p.ended = p.pass(ctx, n)
+	return p.ended
+}
+
+func (p *Pace) pass(ctx context.Context, n int64) error {
 	if p.began.IsZero() {
 		p.began = time.Now()
 	}

@@ -16,7 +16,7 @@ import (
 // ReadManifest reads the manifest of a backup in a folder.
 func ReadManifest(dir string) (*Manifest, error) {
 	path := filepath.Join(dir, ManifestName)
-	f, err := os.Open(path)
+	f, err := openRegular(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: %s has no file %s", ErrNoBackup, dir, ManifestName)
 	}
@@ -59,8 +59,8 @@ func Check(ctx context.Context, dir string, o ReadOptions, bad func(path, what s
 		f := &m.Files[i]
 		path := filepath.Join(dir, StoreDir, f.Name)
 		if err := checkOne(ctx, path, f, pace); err != nil {
-			if ctx.Err() != nil {
-				return m, err
+			if pace.ended != nil {
+				return m, err // not the file's fault
 			}
 			bad(path, err.Error())
 		}
@@ -78,12 +78,20 @@ func Check(ctx context.Context, dir string, o ReadOptions, bad func(path, what s
 }
 
 func checkOne(ctx context.Context, path string, want *File, pace *Pace) error {
-	f, err := os.Open(path)
+	f, err := openRegular(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return errors.New("it is missing")
 	}
 	if err != nil {
 		return err
+	}
+	// One of another size is not read: it may be as large as it says it is.
+	info, err := f.Stat()
+	if err == nil && info.Size() != want.Size {
+		err = want.compare(info.Size(), "")
+	}
+	if err != nil {
+		return errors.Join(err, f.Close())
 	}
 	n, sum, err := pace.summed(ctx, io.Discard, f)
 	if err = errors.Join(err, f.Close()); err != nil {
@@ -125,11 +133,13 @@ func ExtractFolder(ctx context.Context, dir, to string, o ReadOptions) (*Manifes
 }
 
 func extractOne(ctx context.Context, path, to string, want *File, pace *Pace) error {
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	f, err := openRegular(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%w: it is missing", ErrDamaged)
-	}
-	if err != nil {
+	case errors.Is(err, ErrNotRegular):
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	case err != nil:
 		return err
 	}
 	defer f.Close()

@@ -181,8 +181,12 @@ func list(dir string) (names []string, total int64, err error) {
 		if err != nil {
 			return nil, 0, err
 		}
-		if !info.Mode().IsRegular() || !plainName(e.Name()) {
-			return nil, 0, fmt.Errorf("%s is no file of a store", filepath.Join(dir, e.Name()))
+		path := filepath.Join(dir, e.Name())
+		if err := wantRegular(path, info.Mode()); err != nil {
+			return nil, 0, err
+		}
+		if !plainName(e.Name()) {
+			return nil, 0, fmt.Errorf("%s is no file of a store", path)
 		}
 		names = append(names, e.Name())
 		total += info.Size()
@@ -194,7 +198,7 @@ func list(dir string) (names []string, total int64, err error) {
 // to an earlier backup's that has the same bytes, else as a copy.
 func (w *folderWriter) add(ctx context.Context, name string) (File, error) {
 	from, to := filepath.Join(w.from, name), filepath.Join(w.temp, StoreDir, name)
-	info, err := os.Stat(from)
+	info, err := os.Lstat(from)
 	if err != nil {
 		return File{}, err
 	}
@@ -240,12 +244,12 @@ func (w *folderWriter) known(name string, info os.FileInfo) *File {
 // same says whether the earlier backup's file is a link to the same bytes, whose
 // sum is known then.
 func (w *folderWriter) same(name string, info os.FileInfo) bool {
-	old, err := os.Stat(filepath.Join(w.o.Base, StoreDir, name))
+	old, err := os.Lstat(filepath.Join(w.o.Base, StoreDir, name))
 	return err == nil && os.SameFile(old, info)
 }
 
 func (w *folderWriter) sum(ctx context.Context, path string) (string, error) {
-	f, err := os.Open(path)
+	f, err := openRegular(path)
 	if err != nil {
 		return "", err
 	}
@@ -254,7 +258,7 @@ func (w *folderWriter) sum(ctx context.Context, path string) (string, error) {
 }
 
 func (w *folderWriter) copy(ctx context.Context, from, to string, size int64) (string, error) {
-	src, err := os.Open(from)
+	src, err := openRegular(from)
 	if err != nil {
 		return "", err
 	}
@@ -339,7 +343,7 @@ func tarHeader(name string, size int64, at time.Time) *tar.Header {
 }
 
 func tarFile(ctx context.Context, t *tar.Writer, from, name string, at time.Time, pace *Pace) (File, error) {
-	src, err := os.Open(filepath.Join(from, name))
+	src, err := openRegular(filepath.Join(from, name))
 	if err != nil {
 		return File{}, err
 	}
