@@ -88,6 +88,13 @@ func CheckpointClosed(ctx context.Context, opts Options, dir string) (err error)
 		return err
 	}
 	defer func() { err = closeWith(lock, err) }()
+	names, err := o.FS.List(o.Dir)
+	if err != nil {
+		return fmt.Errorf("copy the store: %w", err)
+	}
+	if _, strange := onlyFiles(o.FS, o.Dir, names); len(strange) > 0 {
+		return fmt.Errorf("%w: %s is %s and no regular file", store.ErrCorrupt, o.FS.PathJoin(o.Dir, strange[0].name), strange[0].kind)
+	}
 	desc, err := pebbledb.Peek(o.Dir, o.FS)
 	if err != nil {
 		return openError(err)

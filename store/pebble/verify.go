@@ -39,6 +39,12 @@ type verifier struct {
 	told        int64
 	catalog     *catalog  // nil: it cannot be read
 	lost        []keySpan // keys that cannot be read because of faults that were told
+	// astray: some block's handle leads out of its file. Pebble would make room
+	// for as much as the handle says, so keys are not read through it.
+	astray bool
+	// newest is the number of the newest log, and needed that of the first which
+	// a start reads.
+	newest, needed uint32
 }
 
 // keySpan is a range of keys, both inclusive.
@@ -144,6 +150,10 @@ func (v *verifier) run() error {
 		return fmt.Errorf("list the store's folder: %w", err)
 	}
 	slices.Sort(names)
+	names, strange := onlyFiles(v.fs, v.dir, names)
+	for _, what := range strange {
+		v.damage(what.name, -1, "it is %s and no regular file, and was not opened", what.kind)
+	}
 	if err := v.weigh(names); err != nil {
 		return err
 	}
@@ -152,7 +162,11 @@ func (v *verifier) run() error {
 			return err
 		}
 	}
-	if v.live != nil {
+	switch {
+	case len(strange) > 0:
+		v.damage("", -1, "only the files of the store were looked at, since to open it would open what is no file, too")
+		return v.runOn(nil, names)
+	case v.live != nil:
 		return v.runOn(v.live.db, names)
 	}
 	db, err := v.openWithout()
@@ -161,6 +175,32 @@ func (v *verifier) run() error {
 		return v.runOn(nil, names)
 	}
 	return closeWith(db, v.runOn(db, names))
+}
+
+// stranger is something that has the name of a file of the store and is none.
+type stranger struct{ name, kind string }
+
+// onlyFiles sorts out what has the name of a file of the store and is no regular
+// one: to open a pipe would wait for somebody to write to it.
+func onlyFiles(fs vfs.FS, dir string, names []string) (files []string, strange []stranger) {
+	for _, name := range names {
+		info, err := fs.Stat(fs.PathJoin(dir, name))
+		if err != nil || !isStoreFile(name) || info.Mode().IsRegular() {
+			files = append(files, name) // what cannot be looked at is told of by who reads it
+			continue
+		}
+		kind := "a device"
+		switch info.Mode().Type() {
+		case os.ModeDir:
+			kind = "a folder"
+		case os.ModeNamedPipe:
+			kind = "a named pipe"
+		case os.ModeSocket:
+			kind = "a socket"
+		}
+		strange = append(strange, stranger{name, kind})
+	}
+	return files, strange
 }
 
 // openWithout opens the store also where sstables are missing: Pebble lists the
@@ -200,7 +240,11 @@ func (v *verifier) runOn(db *pebbledb.DB, names []string) error {
 	if err := v.checkTables(db, names); err != nil {
 		return err
 	}
-	if db != nil {
+	switch {
+	case db == nil:
+	case v.astray:
+		v.damage("", -1, "keys and values were not read, since a block's handle leads out of its file")
+	default:
 		if err := v.scan(db); err != nil {
 			return err
 		}
@@ -346,6 +390,7 @@ func (v *verifier) checkMarker(name string) error {
 
 // checkLogs looks at the manifests and the logs.
 func (v *verifier) checkLogs(names []string) error {
+	v.findLogs(names)
 	for _, name := range names {
 		var err error
 		number, isManifest := strings.CutPrefix(name, "MANIFEST-")

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -31,6 +32,7 @@ type recordFault struct {
 // log, where what an earlier log left in the file is of no meaning.
 type recordWalk struct {
 	format recordFormat
+	end    logRole // of a log
 	// each, if set, gets every whole record; the bytes are valid during the
 	// call.
 	each func(offset int64, record []byte)
@@ -42,6 +44,20 @@ type recordWalk struct {
 	inside bool // a record has begun
 	began  int64
 	record []byte
+}
+
+// logRole says how the records of a log must end.
+type logRole struct {
+	// closed: a start reads the log, and a newer one follows. Pebble closes a log
+	// before it begins the next, so it ends with its mark (or, if it never had a
+	// record, with the file): a start refuses the store where it does not.
+	closed bool
+	// unread: no start reads it any more, whatever is in it.
+	unread bool
+	// live: the store is open, and the log was written up to written; what is
+	// behind has no meaning.
+	live    bool
+	written int64
 }
 
 func (w *recordWalk) fault(kind store.FaultKind, offset int64, format string, args ...any) {
@@ -59,7 +75,10 @@ func (w *recordWalk) run(size int64, open func() (io.ReadCloser, error)) error {
 		return err
 	}
 	if bad < 0 {
-		if w.inside {
+		switch {
+		case w.inside && w.end.closed:
+			w.fault(store.FaultDamage, w.began, "the file ends inside the record that begins here, and a newer log follows: it was closed, and is cut")
+		case w.inside:
 			w.fault(store.FaultUnfinished, w.began, "the file ends inside the record that begins here")
 		}
 		return nil
@@ -141,8 +160,6 @@ func (w *recordWalk) judgeEnd(at, size int64, head []byte) {
 	switch {
 	case w.format.log == 0:
 		w.fault(store.FaultUnfinished, at, "the last record is not whole: a crash leaves that, and damage does")
-	case allZero(head):
-		w.rest = size - at
 	case bytes.HasPrefix(head, mark):
 		if w.inside {
 			w.fault(store.FaultDamage, w.began, "the log was closed inside the record that begins here")
@@ -152,6 +169,12 @@ func (w *recordWalk) judgeEnd(at, size int64, head []byte) {
 	case differAt(head, mark) == 1:
 		w.fault(store.FaultDamage, at, "the mark of the log's end has a wrong byte")
 		return
+	case w.end.closed:
+		w.fault(store.FaultDamage, at, "here is neither a whole record nor the mark of the log's end, and a newer log follows: it was closed, and what it had here is lost")
+		return
+	case allZero(head[:min(len(head), w.format.header)]) && !w.end.unread && !(w.end.live && at >= w.end.written):
+		w.zeros(at)
+		return
 	case w.format.ours(head):
 		w.fault(store.FaultUnfinished, at, "a record of this log is not whole: a crash leaves that at the end of a log, and damage does")
 		return
@@ -160,6 +183,18 @@ func (w *recordWalk) judgeEnd(at, size int64, head []byte) {
 	}
 	if w.format.log != 0 && w.inside {
 		w.fault(store.FaultUnfinished, w.began, "the log ends inside the record that begins here: a crash leaves that, and damage does")
+	}
+}
+
+// zeros tells of zeros behind the last whole record of a log that was not closed.
+func (w *recordWalk) zeros(at int64) {
+	switch {
+	case w.end.live:
+		w.fault(store.FaultDamage, at, "here are zeros, and the log was written up to %d", w.end.written)
+	case w.inside:
+		w.fault(store.FaultUnfinished, w.began, "zeros follow inside the record that begins here: a crash leaves that at the end of a log, and damage does")
+	default:
+		w.fault(store.FaultUnfinished, at, "zeros follow the last whole record: a crash leaves that at the end of a log, and damage of what was there does")
 	}
 }
 
@@ -259,6 +294,57 @@ func walkFile(fs vfs.FS, path string, w *recordWalk) (size int64, err error) {
 // before it counts: a writer may be in the middle of it.
 const liveLooks = 5
 
+// findLogs notes which log is the newest, and which a start reads.
+func (v *verifier) findLogs(names []string) {
+	v.newest, v.needed = 0, math.MaxUint32
+	for _, name := range names {
+		if n, ok := logNumber(name); ok {
+			v.newest = max(v.newest, n)
+		}
+	}
+	desc, err := pebbledb.Peek(v.dir, v.fs)
+	if err != nil || !desc.Exists || !slices.Contains(names, v.fs.PathBase(desc.ManifestFilename)) {
+		return // told of by checkMarkers; then no log is held to have been closed
+	}
+	needed := uint64(0)
+	w := &recordWalk{format: manifestFormat, each: func(_ int64, record []byte) { needed = max(needed, neededLog(record)) }}
+	if _, err := walkFile(v.fs, desc.ManifestFilename, w); err == nil && needed <= math.MaxUint32 {
+		v.needed = uint32(needed)
+	}
+}
+
+// neededLog gives the number of the first log that a start reads, if a record of
+// the manifest says it; else 0. It is the first thing that a record says, but
+// for the name of the comparer.
+func neededLog(record []byte) uint64 {
+	const tagComparer, tagLog = 1, 2
+	tag, n := binary.Uvarint(record)
+	if n > 0 && tag == tagComparer {
+		size, k := binary.Uvarint(record[n:])
+		if k <= 0 || size > uint64(len(record)-n-k) {
+			return 0
+		}
+		record = record[n+k+int(size):]
+		tag, n = binary.Uvarint(record)
+	}
+	if n <= 0 || tag != tagLog {
+		return 0
+	}
+	log, _ := binary.Uvarint(record[n:])
+	return log
+}
+
+// role says how a log must end.
+func (v *verifier) role(name string, log uint32) logRole {
+	r := logRole{closed: log >= v.needed && log < v.newest, unread: log < v.needed && log < v.newest}
+	if v.live != nil {
+		if newest, written := v.live.fs.logEnd(); newest == name {
+			r.live, r.written = true, written
+		}
+	}
+	return r
+}
+
 // checkRecordFile looks at a manifest or a log.
 func (v *verifier) checkRecordFile(name string, format recordFormat) error {
 	var w *recordWalk
@@ -273,7 +359,7 @@ func (v *verifier) checkRecordFile(name string, format recordFormat) error {
 				return nil
 			}
 		}
-		w = &recordWalk{format: format}
+		w = &recordWalk{format: format, end: v.role(name, format.log)}
 		if format.log != 0 {
 			w.each = func(offset int64, record []byte) { v.checkBatch(w, offset, record) }
 		}

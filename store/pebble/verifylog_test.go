@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/cellardb/cellar/cell"
 	"github.com/cellardb/cellar/store"
 )
 
@@ -60,7 +62,14 @@ func TestRecordWalk(t *testing.T) {
 		{"closed, and used before", log, join(a, mark, older), 1, "", int64(len(older))},
 		{"not closed, and used before", log, join(a, older), 1, "", int64(len(older))},
 		{"nothing but an earlier log", log, join(older, older), 0, "", int64(2 * len(older))},
-		{"zeros behind it", log, join(a, make([]byte, 40)), 1, "", 40},
+		{"zeros behind it", log, join(a, make([]byte, 40)), 1, "unfinished 22", 0},
+		{"few zeros behind it", log, join(a, make([]byte, 3)), 1, "unfinished 22", 0},
+		{"blocks of zeros behind it", log, join(a, make([]byte, 3*recordBlock)), 1, "unfinished 22", 0},
+		{"nothing but zeros", log, make([]byte, 40), 0, "unfinished 0", 0},
+		{"zeros in place of its mark, and used before", log, join(a, make([]byte, 40), older), 1, "unfinished 22", 0},
+		{"zeros in place of a record", log, join(a, make([]byte, 40), b), 1, "unfinished 22", 0},
+		{"zeros, and a later one proves that there was something", log, join(a, make([]byte, 40), promise), 1, "damage 22", 0},
+		{"zeros inside a record", log, join(a, chunkOf(log, 1, "a"), make([]byte, 40)), 1, "unfinished 22", 0},
 		{"mark with a wrong byte", log, join(a, flip(mark, 3)), 1, "damage 22", 0},
 		{"mark with a wrong number", log, join(a, flip(mark, 7)), 1, "damage 22", 0},
 		{"bad sum", log, join(a, flip(b, 0)), 1, "unfinished 22", 0},
@@ -103,8 +112,141 @@ func TestRecordWalk(t *testing.T) {
 			t.Errorf("%s: %d records, faults %q, %d bytes behind it, %v; want %d, %q, %d", c.name, records, got, w.rest, err, c.records, c.faults, c.rest)
 		}
 	}
-	if len(cases) != 36 {
+	if len(cases) != 43 {
 		t.Errorf("%d cases", len(cases))
+	}
+}
+
+// How a log must end that is not the newest of a closed store.
+func TestEndsOfLogs(t *testing.T) {
+	log := logFormat(7)
+	older := chunkOf(logFormat(5), 0, "of an earlier log")
+	mark := log.endMark()
+	a := chunkOf(log, 0, "one")
+	begun := chunkOf(log, 1, "a")
+	zeros := make([]byte, 40)
+	closed, unread := logRole{closed: true}, logRole{unread: true}
+	upTo := func(n int) logRole { return logRole{live: true, written: int64(n)} }
+	cases := []struct {
+		name   string
+		role   logRole
+		data   [][]byte
+		faults string
+		rest   int64
+	}{
+		{"closed", closed, [][]byte{a, mark, older}, "", int64(len(older))},
+		{"closed, zeros behind its mark", closed, [][]byte{a, mark, zeros}, "", 40},
+		{"ends with the file, as one that was never written to", closed, nil, "", 0},
+		{"a record without a mark, as one that a start went through", closed, [][]byte{a}, "", 0},
+		{"zeros in place of its mark", closed, [][]byte{a, zeros}, "damage 22", 0},
+		{"an earlier log in place of its mark", closed, [][]byte{a, older}, "damage 22", 0},
+		{"a bad record at its end", closed, [][]byte{a, a[:21]}, "damage 22", 0},
+		{"cut inside a record", closed, [][]byte{a, begun}, "damage 22", 0},
+		{"nothing but zeros", closed, [][]byte{zeros}, "damage 0", 0},
+		{"not read any more: zeros", unread, [][]byte{a, zeros}, "", 40},
+		{"not read any more: cut", unread, [][]byte{a, a[:21]}, "unfinished 22", 0},
+		{"written to now: zeros where nothing was written yet", upTo(len(a)), [][]byte{a, zeros}, "", 40},
+		{"written to now: zeros where something was", upTo(len(a) + 1), [][]byte{a, zeros}, "damage 22", 0},
+	}
+	for _, c := range cases {
+		data := slices.Concat(c.data...)
+		w := &recordWalk{format: log, end: c.role}
+		err := w.run(int64(len(data)), func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil })
+		var faults []string
+		for _, f := range w.faults {
+			faults = append(faults, fmt.Sprintf("%s %d", f.kind, f.offset))
+		}
+		if got := strings.Join(faults, ", "); err != nil || got != c.faults || w.rest != c.rest {
+			t.Errorf("%s: faults %q, %d bytes behind it, %v; want %q, %d", c.name, got, w.rest, err, c.faults, c.rest)
+		}
+	}
+	if len(cases) != 13 {
+		t.Errorf("%d cases", len(cases))
+	}
+}
+
+// Which logs a start reads is what the manifest says.
+func TestNeededLog(t *testing.T) {
+	name := append([]byte{1, byte(len(comparer.Name))}, comparer.Name...)
+	cases := []struct {
+		name   string
+		record []byte
+		want   uint64
+	}{
+		{"nothing", nil, 0},
+		{"a log", []byte{2, 7}, 7},
+		{"a large one", []byte{2, 0x80, 0x01}, 128},
+		{"behind the comparer", append(slices.Clone(name), 2, 7, 3, 9), 7},
+		{"comparer alone", name, 0},
+		{"comparer that is longer than the record", []byte{1, 200, 1, 2, 7}, 0},
+		{"another thing", []byte{3, 7, 2, 9}, 0},
+		{"cut", []byte{2}, 0},
+	}
+	for _, c := range cases {
+		if got := neededLog(c.record); got != c.want {
+			t.Errorf("%s: %d, want %d", c.name, got, c.want)
+		}
+	}
+	if len(cases) != 8 {
+		t.Errorf("%d cases", len(cases))
+	}
+}
+
+// The logs of a store, zeroed from their middle on: verify names each, and calls
+// damage what a start refuses.
+func TestZeroedTailOfALogIsNamed(t *testing.T) {
+	ctx := context.Background()
+	mem := vfs.NewCrashableMem()
+	s := mustOpen(t, Options{Dir: "data", FS: mem, MemtableBytes: 1 << 20, NoJanitor: true})
+	mustCreate(t, s, "t", "f")
+	// Memtables that are not flushed yet keep their logs.
+	var kept []string
+	for n := 0; len(kept) < 2; n++ {
+		if n == 1000 {
+			t.Fatal("there is never more than one log")
+		}
+		mustApply(t, s, "t", *cell.NewMutation(fmt.Appendf(nil, "r%06d", n)).Put([]byte("f"), nil, 1, make([]byte, 60_000)))
+		killed := mem.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 0})
+		kept = kept[:0]
+		v := &verifier{ctx: ctx, fs: killed, dir: "data"}
+		all := names(t, killed)
+		v.findLogs(all)
+		for _, name := range all {
+			if log, ok := logNumber(name); ok && log >= v.needed {
+				kept = append(kept, name)
+			}
+		}
+		if len(kept) >= 2 {
+			mem = killed
+		}
+	}
+	for i, name := range kept {
+		whole := content(t, mem, name)
+		format := logFormat(0)
+		format.log, _ = logNumber(name)
+		w := &recordWalk{format: format}
+		if _, err := walkFile(mem, "data/"+name, w); err != nil || w.whole < 100 {
+			t.Fatalf("%s has records up to %d: %v", name, w.whole, err)
+		}
+		bad := bytes.Clone(whole)
+		clear(bad[w.whole/2:])
+		save(t, mem, name, bad)
+		faults, report := look(t, mem)
+		want := store.FaultDamage
+		if i == len(kept)-1 {
+			want = store.FaultUnfinished
+		}
+		if report.Sound() || !slices.ContainsFunc(faults, func(f store.Fault) bool { return f.File == "data/"+name && f.Kind == want }) {
+			t.Errorf("%s, log %d of %d: %v, want %s", name, i+1, len(kept), faults, want)
+		}
+		again, err := Open(ctx, Options{Dir: "data", FS: mem.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: rand.New(rand.NewPCG(1, 1))}), NoJanitor: true})
+		if err == nil {
+			err = again.Close()
+		}
+		if (want == store.FaultDamage) == (err == nil) {
+			t.Errorf("%s is called %s, and a start says %v", name, want, err)
+		}
+		save(t, mem, name, whole)
 	}
 }
 

@@ -117,6 +117,7 @@ type tableCheck struct {
 
 	r           *sstable.Reader
 	bad         bool   // some data or index block is bad
+	led         bool   // a handle leads out of the file
 	first, last []byte // between them cells are lost
 	entries     uint64
 	deletions   uint64
@@ -194,14 +195,43 @@ func (t *tableCheck) blocks(f vfs.File, size int64) error {
 		t.lose()
 		return t.v.advance(size)
 	}
-	var faults []func()
+	at, faults, err := t.sums(f, size, all)
+	if err != nil {
+		return err
+	}
+	if at != footer.Offset || int64(footer.Offset+footer.Length) != size {
+		t.fault(int64(at), "the last block ends here, the footer is at %d to %d, and the file has %d bytes", footer.Offset, footer.Offset+footer.Length, size)
+	}
+	if t.bad {
+		if t.led {
+			t.v.astray = true
+		} else {
+			t.narrow()
+		}
+		t.lose()
+	}
+	for _, tell := range faults {
+		tell()
+	}
+	return t.v.advance(int64(footer.Length))
+}
+
+// sums checks the sums of the blocks, and that each begins where the one before
+// ends. at is the end of the last; faults are those of which the keys that they
+// are about are to be found first.
+func (t *tableCheck) sums(f vfs.File, size int64, all []namedBlock) (at uint64, faults []func(), err error) {
 	buf := make([]byte, 0, 64<<10)
 	var sum block.Checksummer
 	sum.Init(t.r.BlockReader().ChecksumType())
-	at := uint64(0)
 	for _, b := range all {
 		if b.Offset != at {
 			t.fault(int64(at), "%d bytes between two blocks belong to none", int64(b.Offset)-int64(at))
+		}
+		if !within(b.Handle, size) {
+			// What a handle says is not believed before it was held against the file.
+			t.fault(int64(at), "the handle of the %s block says %d bytes at %d, in a file of %d", b.name, b.Length, b.Offset, size)
+			t.bad, t.led = true, true
+			continue
 		}
 		at = b.Offset + b.Length + block.TrailerLen
 		buf = slices.Grow(buf[:0], int(b.Length)+block.TrailerLen)[:int(b.Length)+block.TrailerLen]
@@ -217,20 +247,16 @@ func (t *tableCheck) blocks(f vfs.File, size int64) error {
 			})
 		}
 		if err := t.v.advance(int64(len(buf))); err != nil {
-			return err
+			return 0, nil, err
 		}
 	}
-	if at != footer.Offset || int64(footer.Offset+footer.Length) != size {
-		t.fault(int64(at), "the last block ends here, the footer is at %d to %d, and the file has %d bytes", footer.Offset, footer.Offset+footer.Length, size)
-	}
-	if t.bad {
-		t.narrow()
-		t.lose()
-	}
-	for _, tell := range faults {
-		tell()
-	}
-	return t.v.advance(int64(footer.Length))
+	return at, faults, nil
+}
+
+// within says whether a block, with its trailer, lies in a file of a size.
+func within(b block.Handle, size int64) bool {
+	n := uint64(size)
+	return n >= block.TrailerLen && b.Offset <= n-block.TrailerLen && b.Length <= n-block.TrailerLen-b.Offset
 }
 
 // layout lists the blocks in the order of the file.
