@@ -28,7 +28,7 @@ const (
 
 // upkeep gives the HTTP port what it verifies and backs up with.
 func (s *Server) upkeep() *ops.Upkeep {
-	return &ops.Upkeep{Verify: s.verify, Backup: s.backup, BackupTar: s.backupTar}
+	return &ops.Upkeep{Verify: s.verify, Backup: s.backup, BackupTar: s.backupTar, StallTimeout: s.cfg.HTTP.StallTimeout}
 }
 
 // openStore gives the store once clients may come.

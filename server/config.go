@@ -63,6 +63,10 @@ type HTTPConfig struct {
 	// MaxConnections held at one time; further ones wait in the accept queue
 	// of the kernel. Zero: 1024.
 	MaxConnections int
+	// StallTimeout bounds how long the reply of a backup or verify may wait for
+	// its client, beyond what a client of 256 KiB a second takes: one that takes
+	// nothing is cut off after it. Zero: one minute.
+	StallTimeout time.Duration
 	// Pprof serves Go's profiles below /debug/pprof/. Profiles show row keys
 	// and slow the server down, so the zero value keeps them shut.
 	Pprof bool
@@ -121,6 +125,7 @@ func (c Config) Resolve() Config {
 	setDefault(&c.Thrift1.Protocol, "auto")
 	setDefault(&c.HTTP.Addr, "127.0.0.1:8600")
 	setDefault(&c.HTTP.MaxConnections, 1024)
+	setDefault(&c.HTTP.StallTimeout, time.Minute)
 	setDefault(&c.WAL.Sync, "fsync")
 	setDefault(&c.Log.Level, "info")
 	setDefault(&c.Log.Format, "text")

@@ -53,6 +53,8 @@ func Settings() []Setting {
 			field: func(c *Config) any { return &c.HTTP.Addr }},
 		{Key: "http.max_connections", Usage: "HTTP connections held at one time", Default: "1024",
 			field: func(c *Config) any { return &c.HTTP.MaxConnections }},
+		{Key: "http.stall_timeout", Usage: "cut off a client that takes nothing of a backup or verify for so long", Default: "1m",
+			field: func(c *Config) any { return &c.HTTP.StallTimeout }},
 		{Key: "http.pprof", Usage: "serve Go profiles below /debug/pprof/", Default: "false",
 			field: func(c *Config) any { return &c.HTTP.Pprof }},
 

@@ -47,7 +47,7 @@ func TestSettings_readBackWhatTheyPrint(t *testing.T) {
 		"data": "/srv/x", "engine": "memory", "memory": "1536MiB", "drain_timeout": "1m30s",
 		"thrift1.addr": "off", "thrift1.max_connections": "7", "thrift1.max_frame": "1000000",
 		"thrift1.idle_timeout": "5m0s", "thrift1.scanner_timeout": "1s", "thrift1.transport": "framed", "thrift1.protocol": "compact",
-		"http.addr": "[::1]:0", "http.max_connections": "9", "http.pprof": "true",
+		"http.addr": "[::1]:0", "http.max_connections": "9", "http.stall_timeout": "20s", "http.pprof": "true",
 		"wal.sync": "os", "disk.reserve": "64MiB", "log.level": "debug", "log.format": "json", "fault.fsync_delay": "5ms",
 	}
 	var c Config
@@ -82,8 +82,8 @@ func TestSettings_defaultsAreWhatHelpSays(t *testing.T) {
 			t.Errorf("%s is %q, help says %q", s.Key, got, s.Default)
 		}
 	}
-	if checked != 16 {
-		t.Errorf("%d defaults checked, want 16", checked)
+	if checked != 17 {
+		t.Errorf("%d defaults checked, want 17", checked)
 	}
 	if err := c.Validate(); err != nil {
 		t.Errorf("the defaults are not valid: %v", err)
@@ -148,6 +148,7 @@ func TestValidate_namesSettingAndValue(t *testing.T) {
 		{"thrift1.protocol", "json"},
 		{"http.addr", "off"},
 		{"http.max_connections", "9999999"},
+		{"http.stall_timeout", "-1s"},
 		{"wal.sync", "never"},
 		{"log.level", "INFO"},
 		{"log.format", "xml"},

@@ -37,6 +37,7 @@ func (c *Config) Validate() error {
 
 	v.addr("http.addr", c.HTTP.Addr, "")
 	v.connections("http.max_connections", c.HTTP.MaxConnections)
+	v.positive("http.stall_timeout", c.HTTP.StallTimeout)
 	v.oneOf("wal.sync", c.WAL.Sync, "fsync", "os")
 	v.check("disk.reserve", c.Disk.Reserve.String(), c.Disk.Reserve >= 0, "a size, as 1GiB, or 0 for the default")
 	v.oneOf("log.level", c.Log.Level, "debug", "info", "warn", "error")

@@ -17,7 +17,7 @@ import (
 //	POST /v1/admin/backup       makes a backup in a folder of the server's machine
 //	POST /v1/admin/backup/tar   makes one as a tar stream, which is the reply
 //
-// One of them is served at a time; another is answered 409. The first two reply
+// A client that does not take its reply is cut off (longReply). One of them is served at a time; another is answered 409. The first two reply
 // with a line of JSON, an [Event], for everything that happens; the last line
 // has the outcome. Like all that changes something they want the header
 // Content-Type: application/json.
@@ -29,6 +29,9 @@ type Upkeep struct {
 	// BackupTar makes a backup and hands it to open, which is asked for where it
 	// goes once nothing stands in the way any more.
 	BackupTar func(ctx context.Context, r BackupRequest, open func() backupWriter) error
+	// StallTimeout is how far a client may stay behind the least speed at which
+	// it has to take a reply (slowest). Zero: DefaultStallTimeout.
+	StallTimeout time.Duration
 }
 
 // backupWriter is where a tar stream goes.
@@ -44,8 +47,8 @@ type BackupRequest struct {
 	Base string `json:"base,omitempty"`
 	// Discard removes what an interrupted backup to the same folder left.
 	Discard bool `json:"discard,omitempty"`
-	// Rate bounds the bytes that are read in a second; 0: the default, below 0:
-	// unbounded.
+	// Rate bounds the bytes that are read in a second, LeastRate or more; 0:
+	// DefaultRate, below 0: unbounded.
 	Rate int64 `json:"rate,omitempty"`
 }
 
@@ -86,20 +89,31 @@ type upkeep struct {
 
 func (d *door) mountUpkeep(mux *http.ServeMux) {
 	u := &upkeep{door: d}
+	if u.Upkeep.StallTimeout <= 0 {
+		u.Upkeep.StallTimeout = DefaultStallTimeout
+	}
 	mux.HandleFunc("POST /v1/admin/verify", u.alone(u.verify))
 	mux.HandleFunc("POST /v1/admin/backup", u.alone(u.backup))
 	mux.HandleFunc("POST /v1/admin/backup/tar", u.alone(u.backupTar))
 }
 
-// alone serves one request at a time.
-func (u *upkeep) alone(h func(w http.ResponseWriter, r *http.Request) error) http.HandlerFunc {
+// work is what a request asks for, once it was read whole.
+type work func(w http.ResponseWriter) error
+
+// alone serves one request at a time. Requests are read before: one that comes
+// slowly keeps nobody waiting.
+func (u *upkeep) alone(read func(r *http.Request) (work, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		err := wantJSON(r)
+		var do work
+		if err == nil {
+			do, err = read(r)
+		}
 		if err == nil && !u.busy.TryLock() {
 			err = &requestError{http.StatusConflict, "Busy", "another backup or verify is under way"}
 		} else if err == nil {
 			defer u.busy.Unlock()
-			err = h(w, r)
+			err = do(w)
 		}
 		if err == nil {
 			return
@@ -109,78 +123,104 @@ func (u *upkeep) alone(h func(w http.ResponseWriter, r *http.Request) error) htt
 	}
 }
 
-func (u *upkeep) verify(w http.ResponseWriter, r *http.Request) error {
+func (u *upkeep) verify(r *http.Request) (work, error) {
 	var req VerifyRequest
 	if err := decode(r, &req); err != nil {
-		return err
+		return nil, err
 	}
-	s := u.newStream(w)
-	pace := pacer{rate: paceOf(req.Rate)}
-	report, err := u.Upkeep.Verify(r.Context(), store.VerifyOptions{
-		Found: func(f store.Fault) { s.send(Event{Fault: &f}) },
-		Progress: func(done, total int64) error {
-			s.progress(done, total)
-			return pace.wait(r.Context(), done)
-		},
-	})
-	return s.end(Event{Report: &report}, err)
+	rate, err := rateOf(req.Rate)
+	if err != nil {
+		return nil, err
+	}
+	return func(w http.ResponseWriter) error {
+		s := u.newStream(r.Context(), w)
+		defer s.stop()
+		pace := pacer{rate: rate}
+		report, err := u.Upkeep.Verify(s.ctx, store.VerifyOptions{
+			Found: func(f store.Fault) { s.send(Event{Fault: &f}) },
+			Progress: func(done, total int64) error {
+				s.progress(done, total)
+				return pace.wait(s.ctx, done)
+			},
+		})
+		return s.end(Event{Report: &report}, err)
+	}, nil
 }
 
-func (u *upkeep) backup(w http.ResponseWriter, r *http.Request) error {
+func (u *upkeep) backup(r *http.Request) (work, error) {
 	var req BackupRequest
-	if err := decode(r, &req); err != nil {
-		return err
+	err := decode(r, &req)
+	if err == nil && req.Dir == "" {
+		err = badRequest(`the body names no folder: {"dir": "/path/of/a/new/folder"}`)
 	}
-	if req.Dir == "" {
-		return badRequest(`the body names no folder: {"dir": "/path/of/a/new/folder"}`)
+	if err == nil {
+		req.Rate, err = rateOf(req.Rate)
 	}
-	req.Rate = paceOf(req.Rate)
-	s := u.newStream(w)
-	result, err := u.Upkeep.Backup(r.Context(), req, func(done, total int64) error {
-		s.progress(done, total)
-		return nil
-	})
-	return s.end(Event{Backup: &result}, err)
+	if err != nil {
+		return nil, err
+	}
+	return func(w http.ResponseWriter) error {
+		s := u.newStream(r.Context(), w)
+		defer s.stop()
+		result, err := u.Upkeep.Backup(s.ctx, req, func(done, total int64) error {
+			s.progress(done, total)
+			return s.ctx.Err()
+		})
+		return s.end(Event{Backup: &result}, err)
+	}, nil
 }
 
 // backupTar replies with the stream itself. What fails after its begin cuts the
 // connection, so that nobody takes the stream for whole; it has no manifest
 // then, either.
-func (u *upkeep) backupTar(w http.ResponseWriter, r *http.Request) error {
+func (u *upkeep) backupTar(r *http.Request) (work, error) {
 	var req BackupRequest
-	if err := decode(r, &req); err != nil {
+	err := decode(r, &req)
+	if err == nil && (req.Dir != "" || req.Base != "") {
+		err = badRequest("a stream has neither folder nor base")
+	}
+	if err == nil {
+		req.Rate, err = rateOf(req.Rate)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return func(w http.ResponseWriter) error {
+		begun := false
+		err := u.Upkeep.BackupTar(r.Context(), req, func() backupWriter {
+			begun = true
+			w.Header().Set("Content-Type", "application/x-tar")
+			w.Header().Set("Cache-Control", "no-store")
+			return u.newLongReply(w)
+		})
+		if err != nil && begun {
+			u.Logger.Warn("backup stream is cut", "error", err)
+			panic(http.ErrAbortHandler)
+		}
 		return err
-	}
-	if req.Dir != "" || req.Base != "" {
-		return badRequest("a stream has neither folder nor base")
-	}
-	req.Rate = paceOf(req.Rate)
-	begun := false
-	err := u.Upkeep.BackupTar(r.Context(), req, func() backupWriter {
-		begun = true
-		w.Header().Set("Content-Type", "application/x-tar")
-		w.Header().Set("Cache-Control", "no-store")
-		return newLongReply(w)
-	})
-	if err != nil && begun {
-		u.Logger.Warn("backup stream is cut", "error", err)
-		panic(http.ErrAbortHandler)
-	}
-	return err
+	}, nil
 }
 
-// DefaultRate is how many bytes a backup or verify of a running server reads in
-// a second unless it is told: a disk that is written to beside keeps up.
-const DefaultRate = 64 << 20
+const (
+	// DefaultRate is how many bytes a backup or verify of a running server reads
+	// in a second unless it is told: a disk that is written to beside keeps up.
+	DefaultRate = 64 << 20
+	// LeastRate is the least that may be asked for: a work holds files of the
+	// store, and keeps others from theirs, until its end.
+	LeastRate = 1 << 20
+)
 
-func paceOf(rate int64) int64 {
+// rateOf gives the rate that a request asks for; 0: unbounded.
+func rateOf(rate int64) (int64, error) {
 	switch {
 	case rate == 0:
-		return DefaultRate
+		return DefaultRate, nil
 	case rate < 0:
-		return 0
+		return 0, nil
+	case rate < LeastRate:
+		return 0, badRequest("a rate of %d bytes a second is below the least, %d (1 MiB): files of the store are held until the end", rate, LeastRate)
 	}
-	return rate
+	return rate, nil
 }
 
 // pacer holds a work to a rate in bytes a second; 0: unbounded.
@@ -207,51 +247,40 @@ func (p *pacer) wait(ctx context.Context, done int64) error {
 	}
 }
 
-// longReply is a reply that may take any time as long as the client takes what
-// it is sent: the server's limits on a whole request do not hold for it.
-type longReply struct {
-	w http.ResponseWriter
-	c *http.ResponseController
-}
-
-// writeFor is how long a client may take for one piece of a reply.
-const writeFor = time.Minute
-
-func newLongReply(w http.ResponseWriter) *longReply {
-	l := &longReply{w, http.NewResponseController(w)}
-	// The request was read whole. Without this the server would take the end of
-	// its time to read for the end of the connection.
-	_ = l.c.SetReadDeadline(time.Time{})
-	return l
-}
-
-func (l *longReply) Write(p []byte) (int, error) {
-	// Where the writer has no deadline, there is nothing to put off.
-	_ = l.c.SetWriteDeadline(time.Now().Add(writeFor))
-	return l.w.Write(p)
-}
-
-// stream sends events.
+// stream sends events. Its context, of the work, ends when nobody takes them any
+// more.
 type stream struct {
-	u     *upkeep
-	out   *longReply
-	last  time.Time // when progress was sent
-	begun bool
+	ctx    context.Context // of one request
+	stop   context.CancelFunc
+	u      *upkeep
+	out    *longReply
+	last   time.Time // when progress was sent
+	begun  bool
+	failed error // why an event could not be sent
 }
 
-func (u *upkeep) newStream(w http.ResponseWriter) *stream {
-	return &stream{u: u, out: newLongReply(w)}
+func (u *upkeep) newStream(ctx context.Context, w http.ResponseWriter) *stream {
+	s := &stream{u: u, out: u.newLongReply(w)}
+	s.ctx, s.stop = context.WithCancel(ctx)
+	return s
 }
 
 func (s *stream) send(e Event) {
+	if s.ctx.Err() != nil {
+		return // nobody is there
+	}
 	if !s.begun {
 		s.begun = true
 		s.out.w.Header().Set("Content-Type", "application/x-ndjson")
 		s.out.w.Header().Set("Cache-Control", "no-store")
 	}
-	// A client that is gone ends the work by its request's context.
-	if err := json.NewEncoder(s.out).Encode(e); err == nil {
-		_ = s.out.c.Flush()
+	err := json.NewEncoder(s.out).Encode(e)
+	if err == nil {
+		err = s.out.flush()
+	}
+	if err != nil {
+		s.failed = err
+		s.stop()
 	}
 }
 
@@ -271,6 +300,10 @@ func (s *stream) end(outcome Event, err error) error {
 	if err == nil {
 		s.send(outcome)
 		return nil
+	}
+	if errors.Is(s.failed, ErrSlowClient) {
+		s.u.Logger.Warn("upkeep is ended", "error", s.failed)
+		panic(http.ErrAbortHandler) // nothing more can be said to that client
 	}
 	if !s.begun {
 		return err

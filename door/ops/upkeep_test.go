@@ -141,7 +141,7 @@ func (l *limited) SetReadDeadline(t time.Time) error  { l.read = &t; return nil 
 func (l *limited) SetWriteDeadline(t time.Time) error { l.write = &t; return nil }
 
 func (l *limited) Write(p []byte) (int, error) {
-	if l.write == nil || time.Until(*l.write) < writeFor/2 {
+	if l.write == nil || time.Until(*l.write) < DefaultStallTimeout/2 {
 		l.late++
 	}
 	l.write = nil
@@ -198,9 +198,17 @@ func TestFailedStreamIsCut(t *testing.T) {
 }
 
 func TestRateOfUpkeep(t *testing.T) {
-	for rate, want := range map[int64]int64{0: DefaultRate, -1: 0, 5: 5} {
-		if got := paceOf(rate); got != want {
-			t.Errorf("rate %d: %d", rate, got)
+	for rate, want := range map[int64]int64{0: DefaultRate, -1: 0, LeastRate: LeastRate, 1 << 40: 1 << 40} {
+		if got, err := rateOf(rate); got != want || err != nil {
+			t.Errorf("rate %d: %d, %v", rate, got, err)
+		}
+	}
+	h := upkeepOf(Upkeep{})
+	for _, rate := range []int64{1, LeastRate - 1} {
+		for path, body := range map[string]string{"verify": `{"rate":%d}`, "backup": `{"dir":"/x","rate":%d}`, "backup/tar": `{"rate":%d}`} {
+			if w := ask3(h, path, fmt.Sprintf(body, rate), "application/json"); w.Code != 400 || !strings.Contains(w.Body.String(), "1048576 (1 MiB)") {
+				t.Errorf("%s with a rate of %d: %d %s", path, rate, w.Code, w.Body)
+			}
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
