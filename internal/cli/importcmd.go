@@ -111,7 +111,7 @@ func (f *importFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.Restart, "restart", false, "forget how far an earlier import was")
 	flags.IntVar(&f.Lanes, "connections", 0, "batches that are written at a time (8)")
 	flags.IntVar(&f.BatchRows, "batch", 0, "rows in a batch (300)")
-	flags.DurationVar(&f.Patience, "patience", 0, "how long to try again while the server is busy, full or away (1m)")
+	flags.DurationVar(&f.Patience, "patience", 0, "how long to try again, by the clock, while the server is busy, full or away (1m)")
 	flags.BoolVar(&f.framed, "framed", false, "framed transport in place of buffered")
 	flags.BoolVar(&f.compact, "compact", false, "compact protocol in place of binary")
 }
@@ -287,12 +287,32 @@ func (f *importFlags) explain(err error) error {
 		}
 		return err
 	case errors.Is(err, context.Canceled):
-		err = errors.New("the import was interrupted")
+		err = interrupted(err)
 	}
-	if _, gone := os.Stat(f.State); f.State == "" || gone != nil {
+	if f.State == "" {
 		return err
 	}
+	switch _, missing := os.Stat(f.State); {
+	case errors.Is(missing, fs.ErrNotExist):
+		return err // it ended before there was anything to go on with
+	case missing != nil:
+		return fmt.Errorf("%w; and nobody knows how far it is: look at the state of the import: %w", err, missing)
+	}
 	return withHint(err, "then the same command with --resume stores the rest")
+}
+
+// interrupted words the end by a signal. What else went wrong at the end, as a
+// state that could not be written, is said too.
+func interrupted(err error) error {
+	all := []error{errors.New("the import was interrupted")}
+	if parts, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, e := range parts.Unwrap() {
+			if !errors.Is(e, context.Canceled) {
+				all = append(all, e)
+			}
+		}
+	}
+	return errors.Join(all...)
 }
 
 // verdict says whether so many bad lines are a failure.

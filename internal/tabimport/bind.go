@@ -128,7 +128,8 @@ func (b *binder) row(rec *record, key []byte, into *batch) (fault string) {
 	if fault != "" {
 		return fault
 	}
-	m := cell.Mutation{Row: into.keep(key)}
+	// Not as the table has it: what is on record as stored must be on the disk.
+	m := cell.Mutation{Row: into.keep(key), Durability: cell.SyncWAL}
 	if m.TTL, fault = b.life(); fault != "" {
 		return fault
 	}

@@ -20,6 +20,7 @@ type delimited struct {
 	spans     []span
 	unquoted  []byte // of fields with doubled quotes
 	lineStop  int    // where the line ends that parse is in; -1: not looked for
+	severed   bool   // the stream failed inside of quotes
 }
 
 // maxFields bounds the fields of a record: they cost more memory than the
@@ -50,6 +51,9 @@ func (d *delimited) next(rec *record) error {
 	if fault != "" {
 		// Half a file may have been looked at: the line is at another place by now.
 		end, next, _ = d.w.lineEnd(0)
+		if d.severed {
+			return d.w.err // it is the stream that is at fault
+		}
 		rec.raw, rec.fault = d.w.held()[:end], fault
 		d.w.take(next, 1)
 		return nil
@@ -86,7 +90,7 @@ func (d *delimited) split(rec *record) {
 // held()[:end], of so many lines, and what comes after begins at next.
 func (d *delimited) parse() (end, next int, lines int64, fault string) {
 	d.spans = d.spans[:0]
-	lines, d.lineStop = 1, -1
+	lines, d.lineStop, d.severed = 1, -1, false
 	at := 0
 	for {
 		if len(d.spans) == maxFields {
@@ -136,6 +140,7 @@ func (d *delimited) field(at int) (s span, stop int, lines int64, fault string) 
 			if d.w.full() {
 				return s, 0, 0, faultTooBig
 			}
+			d.severed = d.w.err != nil
 			return s, 0, 0, faultOpen
 		}
 		closing := from + i

@@ -22,7 +22,6 @@ type Import struct {
 	progress counters
 	size     int64 // of all inputs in bytes, as they lie there; -1: not known
 	bad      *badFile
-	header   []byte // of the file of bad lines
 
 	reporting sync.Mutex
 }
@@ -98,7 +97,7 @@ func (im *Import) Run(ctx context.Context) (Result, error) {
 	if err := im.target.Prepare(ctx, im.o.Table, im.mapping.Families(), im.o.Create); err != nil {
 		return im.result(im.start), err
 	}
-	bad, err := openBadFile(im.o.BadFile, im.state.BadBytes, im.resumed)
+	bad, err := im.o.openBadFile(im.state.BadBytes, im.resumed)
 	if err != nil {
 		return im.result(im.start), err
 	}
@@ -117,7 +116,10 @@ func (im *Import) Run(ctx context.Context) (Result, error) {
 	}
 	r.lanes.stop()
 	durable, saved := r.checkpoint()
-	err = errors.Join(err, saved, bad.close())
+	if !errors.Is(err, saved) { // of the bad lines it may be the one that ended the reading
+		err = errors.Join(err, saved)
+	}
+	err = errors.Join(err, bad.close())
 	if err == nil {
 		err = removeState(im.o.State)
 	}
@@ -284,6 +286,9 @@ func (r *run) file(name string) error {
 }
 
 func (r *run) inputError(name string, s splitter, err error) error {
+	if bad := r.im.bad; bad != nil && bad.err != nil {
+		return err // it is of the file of bad lines
+	}
 	if errors.Is(err, ErrMapping) || errors.Is(err, ErrChanged) {
 		return fmt.Errorf("%s: %w", name, err)
 	}
@@ -339,11 +344,14 @@ func (r *run) badHeader(raw []byte) error {
 	if r.im.bad == nil {
 		return nil
 	}
-	if r.im.header != nil && string(r.im.header) != string(raw) {
+	same, err := r.im.bad.begin(raw)
+	if err != nil {
+		return err
+	}
+	if !same {
 		return badMapping("its header is another one than that of the file before: the bad lines of both cannot go into one file")
 	}
-	r.im.header = append([]byte{}, raw...)
-	return r.im.bad.begin(raw)
+	return nil
 }
 
 // skipTo goes on from where an earlier run was. Where the header was read, that

@@ -61,9 +61,9 @@ func (l *lanes) added(lane int, from origin, at mark) error {
 	if from.raw != nil {
 		from.raw = b.keep(from.raw)
 	}
-	b.from = append(b.from, from)
+	b.note(from)
 	l.im.progress.rows.Add(1)
-	if len(b.rows) >= l.im.o.BatchRows || len(b.arena) >= batchBytes {
+	if len(b.rows) >= l.im.o.BatchRows || b.size >= batchBytes {
 		return l.send(lane)
 	}
 	return nil
@@ -172,8 +172,9 @@ func (l *lanes) run(i int) {
 // write stores a batch, again and again while there is hope. It answers what was
 // refused.
 func (l *lanes) write(lane Lane, b *batch) (refused []origin, err error) {
-	pause, waited := firstPause, time.Duration(0)
-	for {
+	patience := l.im.o.Patience
+	var failed time.Time // when it failed first; zero: it did not
+	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		err := lane.Write(l.ctx, b.rows)
 		var some *store.BatchError
 		if errors.As(err, &some) {
@@ -186,9 +187,16 @@ func (l *lanes) write(lane Lane, b *batch) (refused []origin, err error) {
 			return nil, nil
 		case !passes(err) || l.ctx.Err() != nil:
 			return nil, err
-		case waited >= l.im.o.Patience:
-			return nil, fmt.Errorf("tried again for %v: %w", l.im.o.Patience, err)
 		}
+		now := l.im.o.clock()
+		if failed.IsZero() {
+			failed = now
+		}
+		left := patience - now.Sub(failed)
+		if left <= 0 {
+			return nil, fmt.Errorf("tried again for %v: %w", patience, err)
+		}
+		pause = min(pause, left) // with a last attempt at the end
 		l.im.o.Logger.Warn("a batch is tried again", "error", err, "after", pause)
 		l.im.progress.waiting.Add(1)
 		slept := l.im.o.sleep(l.ctx, pause)
@@ -196,8 +204,6 @@ func (l *lanes) write(lane Lane, b *batch) (refused []origin, err error) {
 		if slept != nil {
 			return nil, context.Cause(l.ctx)
 		}
-		waited += pause
-		pause = min(2*pause, longestPause)
 	}
 }
 

@@ -76,20 +76,23 @@ type Options struct {
 	Create bool
 	// Lanes is how many batches are written at a time; 0: 8.
 	Lanes int
-	// BatchRows is the size of a batch; 0: 300. A batch of large rows is cut
-	// at 1 MiB.
+	// BatchRows is the size of a batch; 0: 300. A batch of large rows, or of
+	// rows of many columns, is cut at 1 MiB of memory.
 	BatchRows int
 	// Patience is how long a batch is tried again while the target is busy,
-	// full, or not to be reached; 0: a minute.
+	// full, or not to be reached, from its first failure on, the time that the
+	// attempts themselves take included; 0: a minute.
 	Patience time.Duration
 	// Report is told of each bad line, by one goroutine at a time; nil: nobody.
 	Report func(Bad)
 	// Logger, nil: silent.
 	Logger *slog.Logger
 
-	// clock and sleep are the tests'.
-	clock func() time.Time
-	sleep func(context.Context, time.Duration) error
+	// clock, sleep and openFile are the tests'. The clock is asked by any
+	// goroutine.
+	clock    func() time.Time
+	sleep    func(context.Context, time.Duration) error
+	openFile func(name string, flags int) (file, error)
 }
 
 // Bad is a line that became no row.
@@ -141,6 +144,9 @@ func (o *Options) resolve() {
 	if o.sleep == nil {
 		o.sleep = sleep
 	}
+	if o.openFile == nil {
+		o.openFile = openFile
+	}
 }
 
 func setDefault[T comparable](field *T, value T) {
@@ -171,7 +177,8 @@ func (o *Options) validate(m *Mapping) error {
 		return badOption("no file is named: - is standard input")
 	}
 	seen := map[string]bool{}
-	for _, name := range o.Files {
+	var first Format
+	for i, name := range o.Files {
 		if seen[name] {
 			return badOption("%s is named twice", name)
 		}
@@ -188,6 +195,12 @@ func (o *Options) validate(m *Mapping) error {
 		}
 		if err := o.validateFormat(m, name, format); err != nil {
 			return err
+		}
+		if i == 0 {
+			first = format
+		}
+		if o.BadFile != "" && format != first {
+			return badOption("the bad lines of %s (%s) and %s (%s) cannot go into one file: import them one after the other", o.Files[0], first, name, format)
 		}
 	}
 	if len(o.Quote) != 1 && o.Quote != "" && o.Quote != NoQuote {

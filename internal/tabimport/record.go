@@ -1,8 +1,10 @@
 package tabimport
 
 import (
+	"fmt"
 	"io"
 	"strconv"
+	"unicode/utf8"
 )
 
 // record is what a splitter makes of one or more lines. Its bytes are valid
@@ -10,8 +12,8 @@ import (
 type record struct {
 	// line and lastLine are the physical lines that it stands on, from 1.
 	line, lastLine int64
-	// raw is the record as it stands in the file, without its line end. It is
-	// cut where fault says that it is too long.
+	// raw is the record as it stands in the file, without its line end. Where
+	// fault says that it is too long, it is cut, and ends with a note of that.
 	raw []byte
 	// fault says why the line is no record; empty: it is one.
 	fault string
@@ -44,10 +46,7 @@ func readLine(w *window, rec *record) (next int, taken bool, err error) {
 		*rec = record{line: w.line, lastLine: w.line, fields: rec.fields[:0], names: rec.names[:0]}
 		switch {
 		case !whole:
-			rec.raw = append([]byte(nil), w.held()[:min(shownOfLong, end)]...)
-			rec.fault = tooLong(w.max)
-			w.skipLine()
-			return 0, true, nil
+			return 0, true, longLine(w, rec)
 		case w.err != nil && (next == 0 || w.held()[next-1] != '\n'):
 			return 0, false, w.err // what is held is half a line
 		case next == 0:
@@ -59,6 +58,34 @@ func readLine(w *window, rec *record) (next int, taken bool, err error) {
 		rec.raw = w.held()[:end]
 		return next, false, nil
 	}
+}
+
+// longLine leaves a line behind that the window cannot hold: of its bytes the
+// first are kept, with a note that says so. After an error of the stream there
+// is no record: nobody knows where the line ends.
+func longLine(w *window, rec *record) error {
+	shown := w.held()[:min(shownOfLong, len(w.held()))]
+	rec.raw = append([]byte(nil), wholeRunes(shown)...)
+	rec.fault = tooLong(w.max)
+	length := w.skipLine()
+	if w.err != nil {
+		return w.err
+	}
+	rec.raw = fmt.Appendf(rec.raw, "... (cut here: the line has %d bytes)", length)
+	return nil
+}
+
+// wholeRunes leaves a character out that is cut at the end of a text.
+func wholeRunes(b []byte) []byte {
+	for i := 1; i < utf8.UTFMax && i <= len(b); i++ {
+		if last := b[len(b)-i:]; utf8.RuneStart(last[0]) {
+			if !utf8.FullRune(last) {
+				return b[:len(b)-i]
+			}
+			break
+		}
+	}
+	return b
 }
 
 // skipMark leaves a UTF-8 byte order mark out.

@@ -92,9 +92,9 @@ func TestSplit(t *testing.T) {
 		{"return after a quote at the very end", "csv", "a,\"b\"\r", "1 [\"a\" \"b\"]\n"},
 		{"return after a quote, then text", "csv", "a,\"b\"\rc\nd,e\n", "1 bad: text after the closing quote of field 2: \"a,\\\"b\\\"\\rc\"\n2 [\"d\" \"e\"]\n"},
 		{"too long", "csv", "a,b\n" + strings.Repeat("x", 100) + ",y\nc,d\n",
-			"1 [\"a\" \"b\"]\n2 bad: longer than the limit of 80 bytes: \"" + strings.Repeat("x", 80) + "\"\n3 [\"c\" \"d\"]\n"},
+			"1 [\"a\" \"b\"]\n2 bad: longer than the limit of 80 bytes: \"" + strings.Repeat("x", 80) + "... (cut here: the line has 102 bytes)\"\n3 [\"c\" \"d\"]\n"},
 		{"as long as it may be", "csv", strings.Repeat("x", 77) + ",y\nc,d\n", "1 [\"" + strings.Repeat("x", 77) + "\" \"y\"]\n2 [\"c\" \"d\"]\n"},
-		{"the last line too long", "csv", strings.Repeat("x", 100), "1 bad: longer than the limit of 80 bytes: \"" + strings.Repeat("x", 80) + "\"\n"},
+		{"the last line too long", "csv", strings.Repeat("x", 100), "1 bad: longer than the limit of 80 bytes: \"" + strings.Repeat("x", 80) + "... (cut here: the line has 100 bytes)\"\n"},
 		{"too long in quotes", "csv", "a,\"" + strings.Repeat("line\n", 30) + "\",b\nc,d\n",
 			"1 bad: the quote of field 2 is not closed within the limit of a line: \"a,\\\"line\"\n" + lines(2, 30, "[\"line\"]") +
 				"31 bad: the quote of field 1 is not closed: \"\\\",b\"\n32 [\"c\" \"d\"]\n"},
@@ -269,7 +269,11 @@ func checkLines(t *testing.T, s splitter, in []byte, limit int) {
 		text := bytes.Join(all[rec.line-1:rec.lastLine], nil)
 		text = trimLine(text)
 		if strings.HasPrefix(rec.fault, "longer than") {
-			text = text[:min(len(text), len(rec.raw))]
+			kept, _, noted := bytes.Cut(rec.raw, []byte("... (cut here: the line has "))
+			if !noted || len(kept) < len(text) && len(kept) < s.window().max-3 && len(kept) < shownOfLong-3 {
+				t.Fatalf("of the long line %q this is kept: %q", text, rec.raw)
+			}
+			text, rec.raw = text[:min(len(text), len(kept))], kept
 		}
 		if !bytes.Equal(text, rec.raw) {
 			t.Fatalf("record on lines %d to %d of %q is %q", rec.line, rec.lastLine, in, rec.raw)

@@ -275,13 +275,8 @@ func TestImport_waitsAndGivesUp(t *testing.T) {
 			inFolder(t, map[string]string{"x.csv": "r1,1\nr2,2\nr3,3\nr4,4\n"})
 			o := testOptions("HBASE_ROW_KEY,f:a", "x.csv")
 			o.State, o.Lanes = "state", 1
-			var slept time.Duration
-			pauses := 0
-			o.sleep = func(_ context.Context, d time.Duration) error {
-				slept += d
-				pauses++
-				return nil
-			}
+			c := &slowClock{}
+			c.into(&o)
 			s := newStore(t)
 			broken := 5
 			target := &faultyTarget{StoreTarget: StoreTarget{Store: s}}
@@ -301,13 +296,13 @@ func TestImport_waitsAndGivesUp(t *testing.T) {
 				}
 				return im.Run(context.Background())
 			}
-			if r, err := run(); err != nil || r.Rows != 4 || pauses != 5 || slept != 31*50*time.Millisecond {
-				t.Errorf("%+v, %v after %d pauses of %v", r, err, pauses, slept)
+			if r, err := run(); err != nil || r.Rows != 4 || c.pauses != 5 || c.slept != 31*50*time.Millisecond {
+				t.Errorf("%+v, %v after %d pauses of %v", r, err, c.pauses, c.slept)
 			}
-			broken, slept = -1, 0
+			broken, c.slept = -1, 0
 			r, err := run()
-			if !errors.Is(err, fault) || !strings.Contains(err.Error(), "tried again for 1m0s") || r.Rows != 2 || slept < o.patience() || slept > o.patience()+longestPause {
-				t.Errorf("%+v, %v after %v", r, err, slept)
+			if !errors.Is(err, fault) || !strings.Contains(err.Error(), "tried again for 1m0s") || r.Rows != 2 || c.slept != o.patience() {
+				t.Errorf("%+v, %v after %v", r, err, c.slept)
 			}
 			if _, err := run(); !errors.Is(err, ErrUnfinished) {
 				t.Errorf("begun again: %v", err)
@@ -329,6 +324,73 @@ func TestImport_waitsAndGivesUp(t *testing.T) {
 func (o Options) patience() time.Duration {
 	o.resolve()
 	return o.Patience
+}
+
+// slowClock is a clock that pauses and attempts move on.
+type slowClock struct {
+	mu     sync.Mutex
+	now    time.Duration
+	slept  time.Duration
+	pauses int
+}
+
+func (c *slowClock) into(o *Options) {
+	o.clock = func() time.Time {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return time.UnixMilli(began).Add(c.now)
+	}
+	o.sleep = func(_ context.Context, d time.Duration) error {
+		c.pass(d)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.slept += d
+		c.pauses++
+		return nil
+	}
+}
+
+func (c *slowClock) pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now += d
+}
+
+// Patience is as long as it says by the clock on the wall, whatever the attempts
+// take of it: from the first failure on, and with one attempt at its end.
+func TestImport_patienceCountsAttempts(t *testing.T) {
+	cases := []struct {
+		attempt, patience time.Duration
+		attempts          int
+	}{
+		{0, 150 * time.Millisecond, 3},                                         // at 0, 50, 150
+		{0, 100 * time.Millisecond, 3},                                         // at 0, 50, 100
+		{20 * time.Second, time.Minute, 4},                                     // ends at 20, 40, 60, 81 s
+		{2 * time.Minute, time.Minute, 2},                                      // one more try at least
+		{time.Second - 50*time.Millisecond, time.Second + time.Millisecond, 3}, // ends at 0, 1, 1.95 s or so
+	}
+	for _, c := range cases {
+		inFolder(t, map[string]string{"x.csv": "r1,1\n"})
+		o := testOptions("HBASE_ROW_KEY,f:a", "x.csv")
+		o.Patience = c.patience
+		clock := &slowClock{}
+		clock.into(&o)
+		attempts := 0
+		target := &faultyTarget{StoreTarget: StoreTarget{Store: newStore(t)}, before: func([]cell.Mutation) error {
+			attempts++
+			clock.pass(c.attempt)
+			return ErrLost
+		}}
+		if _, err := runOnce(o, target); !errors.Is(err, ErrLost) || attempts != c.attempts {
+			t.Errorf("attempts of %v, patience of %v: %d attempts, want %d; %v", c.attempt, c.patience, attempts, c.attempts, err)
+		}
+		if waited, most := clock.now-c.attempt, c.patience+c.attempt; waited < c.patience || waited > most {
+			t.Errorf("attempts of %v, patience of %v: it took %v from the first failure on, want up to %v", c.attempt, c.patience, waited, most)
+		}
+	}
+	if len(cases) != 5 {
+		t.Error("cases are missing")
+	}
 }
 
 // Faults of the table end the import at once, rows at fault cost themselves.

@@ -100,18 +100,20 @@ func trimReturn(b []byte, end int) int {
 	return end
 }
 
-// skipLine leaves the rest of a line that is longer than the window behind.
-func (w *window) skipLine() {
+// skipLine leaves a line that is longer than the window behind, and answers how
+// many bytes it has, its end not counted.
+func (w *window) skipLine() (length int64) {
+	begin := w.offset
 	for {
 		held := w.held()
 		if i := bytes.IndexByte(held, '\n'); i >= 0 {
 			w.take(i+1, 1)
-			return
+			return w.offset - begin - 1
 		}
 		w.take(len(held), 0)
 		if !w.fill() {
 			w.line++
-			return
+			return w.offset - begin
 		}
 	}
 }
