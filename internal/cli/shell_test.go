@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -43,6 +44,28 @@ func TestShell_saysTheSameAsApache(t *testing.T) {
 		})
 	}
 }
+
+// Results that cannot be written are a failure that is told, for scripts of every
+// kind; nothing that comes after is run.
+func TestShell_outputThatFails(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "script")
+	if err := os.WriteFile(script, []byte("help\nis_enabled 't'\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"-e", "help", "-e", "is_enabled 't'"}, {script}, {"-"}} {
+		var errOut bytes.Buffer
+		args = append([]string{"shell", "--addr", "127.0.0.1:1"}, args...) // where nobody is asked
+		code := Run(t.Context(), args, strings.NewReader("help; is_enabled 't'\n"), fullDisk{}, &errOut)
+		if want := "cellar: write the output: no space left on device\n"; code != exitFailed || errOut.String() != want {
+			t.Errorf("%v: status %d, %q, want %q", args, code, &errOut, want)
+		}
+	}
+}
+
+// fullDisk takes no byte.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
 
 // serving is a server for the time of the test.
 func serving(t *testing.T, engine string) *server.Server {

@@ -56,12 +56,13 @@ func (c *Console) Run(ctx context.Context) error {
 	p := &prompter{Console: c, t: t}
 	t.AutoCompleteCallback = func(line string, pos int, key rune) (string, int, bool) { return p.key(ctx, line, pos, key) }
 	fmt.Fprintf(c.Terminal, "Commands as in HBase's shell; help lists them, Ctrl-D leaves.\n")
-	text, number := "", 1
+	var text pending
+	number := 1
 	for ctx.Err() == nil {
-		line, err := c.readLine(p, prompt(text, number))
+		line, err := c.readLine(p, prompt(&text, number))
 		switch {
 		case errors.Is(err, errInterrupted):
-			text = ""
+			text.take()
 			continue
 		case err == io.EOF:
 			fmt.Fprintln(c.Terminal)
@@ -69,52 +70,62 @@ func (c *Console) Run(ctx context.Context) error {
 		case err != nil:
 			return fmt.Errorf("read from the terminal: %w", err)
 		}
-		if text += line + "\n"; len(text) > maxStatement {
-			fmt.Fprintf(c.Terminal, "ERROR: a statement is longer than %d bytes\n", maxStatement)
-			text = ""
+		parse := text.add(line + "\n")
+		if text.text.Len() > maxStatement {
+			fmt.Fprintf(c.Terminal, "\n%s\n\n", Explain(&lengthError{maxStatement}))
+			text.take()
 			continue
 		}
-		whole := text
-		var over bool
-		if text, over = c.evaluate(ctx, text); over {
-			return nil
+		if !parse {
+			continue
 		}
-		if text == "" {
+		whole := text.take()
+		rest, over, err := c.evaluate(ctx, whole)
+		if over {
+			return err
+		}
+		if rest == "" {
 			c.History.Add(strings.TrimSpace(whole))
 			number++
+		} else {
+			text.keep(rest)
 		}
 	}
 	return ctx.Err()
 }
 
 // prompt shows, by a star, that the statement goes on.
-func prompt(text string, number int) string {
+func prompt(text *pending, number int) string {
 	mark := '>'
-	if text != "" {
+	if text.text.Len() > 0 {
 		mark = '*'
 	}
 	return fmt.Sprintf("cellar:%03d%c ", number, mark)
 }
 
-// evaluate runs the whole statements of the text and gives what is left.
-func (c *Console) evaluate(ctx context.Context, text string) (rest string, over bool) {
+// evaluate runs the whole statements of the text and gives what is left. over
+// says that the conversation ends; the error is why, nil after exit.
+func (c *Console) evaluate(ctx context.Context, text string) (rest string, over bool, err error) {
 	for text != "" {
 		rest, err := c.evaluateOne(ctx, text)
+		var unwritten *OutputError
 		switch {
 		case errors.Is(err, ErrIncomplete):
-			return text, false
+			return text, false, nil
 		case errors.Is(err, ErrExit):
-			return "", true
+			return "", true, nil
+		case errors.As(err, &unwritten):
+			return "", true, err
 		case errors.Is(err, context.Canceled) && ctx.Err() == nil:
 			fmt.Fprintln(c.Terminal, "Interrupted.")
-			return "", false
+			return "", false, nil
 		case err != nil:
 			fmt.Fprintf(c.Terminal, "\n%s\n\n", Explain(err))
-			return "", false
+			return "", false, nil
 		}
 		text = rest
 	}
-	return "", false
+	return "", false, nil
 }
 
 // evaluateOne runs one statement; Ctrl-C ends it.

@@ -142,7 +142,7 @@ func TestScript_longStatement(t *testing.T) {
 		t.Errorf("%.100q, %v", out, err)
 	}
 	out, err = runScript(t, &Script{}, "put 't', '"+strings.Repeat(big, maxStatement>>20)+"'")
-	if err == nil || !strings.Contains(err.Error(), "longer than") || out != "" {
+	if !errors.Is(err, ErrFailed) || out != "s:1: ERROR: the statement is longer than 67108864 bytes: is a quote or a bracket not closed?\n" {
 		t.Errorf("%.100q, %v", out, err)
 	}
 }

@@ -32,10 +32,13 @@ func ReadHistory(text string) *History {
 // a space does as well. One with a newline in quotes is not kept, nor is what is
 // empty, or was typed just before.
 func (h *History) Add(text string) {
+	if len(text) > maxEntry {
+		return
+	}
 	if strings.Contains(text, "\n") {
 		text = joinLines(text)
 	}
-	if text == "" || len(text) > maxEntry || len(h.entries) > 0 && h.entries[len(h.entries)-1] == text {
+	if text == "" || len(h.entries) > 0 && h.entries[len(h.entries)-1] == text {
 		return
 	}
 	h.push(text)
@@ -48,7 +51,7 @@ func (h *History) Add(text string) {
 func joinLines(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
-		if openQuote(strings.Join(lines[:i+1], "\n")) != 0 || strings.Contains(line, "#") || strings.HasSuffix(line, "\\") {
+		if openQuote(line) != 0 || strings.Contains(line, "#") || strings.HasSuffix(line, "\\") {
 			return ""
 		}
 		lines[i] = strings.TrimSpace(line)

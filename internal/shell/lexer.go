@@ -47,6 +47,7 @@ type lexer struct {
 	at         int
 	line, from int // from: where the line begins
 	depth      int
+	joined     bool // the space before here ends with a backslash that joins two lines
 }
 
 func newLexer(text string) *lexer { return &lexer{text: text, line: 1} }
@@ -58,6 +59,9 @@ func (l *lexer) next() (token, error) {
 	spaced := l.space()
 	t := token{pos: l.pos(), spaced: spaced}
 	if l.at >= len(l.text) {
+		if l.joined {
+			return t, errIncomplete // the next line goes on
+		}
 		return t, nil
 	}
 	c := l.text[l.at]
@@ -81,7 +85,9 @@ func (l *lexer) next() (token, error) {
 // space skips what means nothing, and says whether there was any.
 func (l *lexer) space() bool {
 	begin := l.at
+	l.joined = false
 	for l.at < len(l.text) {
+		joins := l.text[l.at] == '\\'
 		switch c := l.text[l.at]; {
 		case c == ' ' || c == '\t' || c == '\r' || c == '\n' && l.depth > 0:
 			l.advance()
@@ -98,6 +104,7 @@ func (l *lexer) space() bool {
 		default:
 			return l.at > begin
 		}
+		l.joined = joins
 	}
 	return l.at > begin
 }

@@ -295,6 +295,9 @@ func (s *Session) eachRow(ctx context.Context, table string, spec ScanSpec, rows
 			if over, err := f.take(&batch[i]); over || err != nil {
 				return err
 			}
+			if err := s.written(); err != nil {
+				return err // nobody reads the rest
+			}
 		}
 	}
 }

@@ -2,16 +2,13 @@ package shell
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 )
-
-// maxStatement is how long a statement may be, in bytes: a value of 10 MB with
-// each byte written as \xHH fits.
-const maxStatement = 64 << 20
 
 // Script runs statements from text, without a person.
 type Script struct {
@@ -21,6 +18,9 @@ type Script struct {
 	// StopAtError ends the script at the first error. Otherwise it goes on, but
 	// for one that leaves unknown where the next statement begins.
 	StopAtError bool
+
+	// limit of a statement in bytes; 0: maxStatement. It is the tests'.
+	limit int
 }
 
 // ErrFailed says that statements of a script failed; Err has said which.
@@ -28,31 +28,43 @@ var ErrFailed = errors.New("statements failed")
 
 // Run runs all statements of a text. The name is of the text, for errors. It
 // ends with ErrFailed if there were errors, with the context's error if it
-// ended, with ErrExit after exit.
+// ended, with an *OutputError where results cannot be written, with ErrExit after
+// exit. It takes time by the length of the text, however its statements are cut
+// into lines.
 func (s *Script) Run(ctx context.Context, name string, text io.Reader) error {
 	in := bufio.NewReader(text)
 	r := running{Script: s, name: name, line: 1}
 	for {
-		line, err := readLine(in, maxStatement-r.pending.Len())
+		line, err := readLine(in, cmp.Or(s.limit, maxStatement), r.pending.text.Len())
+		var long *lengthError
+		if errors.As(err, &long) {
+			r.report(err)
+			return r.end(nil)
+		}
 		if err != nil && err != io.EOF {
 			return r.end(fmt.Errorf("read %s: %w", name, err))
 		}
 		last := err == io.EOF
-		r.pending.WriteString(line)
+		if !r.pending.add(line) && !last {
+			if ctx.Err() != nil {
+				return r.end(ctx.Err())
+			}
+			continue
+		}
 		if over, err := r.drain(ctx, last); over || last {
 			return r.end(err)
 		}
 	}
 }
 
-// readLine reads a line with its newline. At the end of the text the last one
-// comes with io.EOF.
-func readLine(in *bufio.Reader, limit int) (string, error) {
+// readLine reads a line with its newline, of a statement of which so much is
+// there. At the end of the text the last one comes with io.EOF.
+func readLine(in *bufio.Reader, limit, there int) (string, error) {
 	var line strings.Builder
 	for {
 		piece, err := in.ReadSlice('\n')
-		if line.Len()+len(piece) > limit {
-			return "", fmt.Errorf("a statement is longer than %d bytes", maxStatement)
+		if there+line.Len()+len(piece) > limit {
+			return "", &lengthError{limit}
 		}
 		line.Write(piece)
 		if err != bufio.ErrBufferFull {
@@ -66,15 +78,15 @@ type running struct {
 	*Script
 	name    string
 	line    int // where pending begins
-	pending strings.Builder
+	pending pending
 	failed  bool
 }
 
 // drain runs the whole statements that are pending. over says that the script
 // ends here; the error is why, nil after errors that were reported.
 func (r *running) drain(ctx context.Context, last bool) (over bool, err error) {
-	text := r.pending.String()
-	r.pending.Reset()
+	var unwritten *OutputError
+	text := r.pending.take()
 	for text != "" {
 		if ctx.Err() != nil {
 			return true, ctx.Err()
@@ -82,12 +94,14 @@ func (r *running) drain(ctx context.Context, last bool) (over bool, err error) {
 		rest, err := r.Session.Eval(ctx, text)
 		switch {
 		case errors.Is(err, ErrIncomplete) && !last:
-			r.pending.WriteString(text)
+			r.pending.keep(text)
 			return false, nil
 		case errors.Is(err, ErrExit):
 			return true, ErrExit
 		case err != nil && ctx.Err() != nil:
 			return true, ctx.Err()
+		case errors.As(err, &unwritten):
+			return true, err
 		case err != nil:
 			if r.report(err) || r.StopAtError {
 				return true, nil

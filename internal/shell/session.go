@@ -31,7 +31,22 @@ type Session struct {
 	Now func() time.Time
 	// Version of the shell; User who types. Both are for version and whoami.
 	Version, User string
+
+	// unwritten is the first error of Out. Nothing is written after it, and
+	// commands end as soon as they notice.
+	unwritten *OutputError
+	// looked counts the bytes that were parsed, those that were looked at again
+	// each time.
+	looked int64
 }
+
+// OutputError says that results cannot be written to Session.Out.
+type OutputError struct{ Err error }
+
+func (e *OutputError) Error() string { return "write the output: " + e.Err.Error() }
+
+// Unwrap gives what the write answered.
+func (e *OutputError) Unwrap() error { return e.Err }
 
 func (s *Session) now() time.Time {
 	if s.Now == nil {
@@ -42,16 +57,19 @@ func (s *Session) now() time.Time {
 
 // Eval runs the first statement of a text and gives what is left of the text.
 // The errors are those of commands; ErrIncomplete where the text ends in the
-// middle of the statement; ErrExit after exit.
+// middle of the statement; ErrExit after exit; an *OutputError where Out does not
+// take what the command prints, from then on for every statement.
 func (s *Session) Eval(ctx context.Context, text string) (rest string, err error) {
 	st, n, err := parse(text)
 	if err != nil {
+		s.looked += int64(len(text))
 		if errors.Is(err, errIncomplete) {
 			return text, ErrIncomplete
 		}
 		return "", &syntaxError{err}
 	}
 	rest = text[n:]
+	s.looked += int64(n)
 	if st == nil {
 		return rest, nil
 	}
@@ -59,10 +77,16 @@ func (s *Session) Eval(ctx context.Context, text string) (rest string, err error
 	if err != nil {
 		return rest, err
 	}
+	if s.unwritten != nil {
+		return rest, s.unwritten
+	}
 	begin := s.now()
 	err = c.Run(ctx, s)
 	if err == nil && !s.Quiet {
 		s.printf("Took %.4f seconds\n", s.now().Sub(begin).Seconds())
+	}
+	if s.unwritten != nil && (err == nil || errors.Is(err, ErrExit)) {
+		err = s.unwritten
 	}
 	return rest, err
 }
@@ -89,8 +113,20 @@ func Explain(err error) string {
 }
 
 func (s *Session) printf(format string, args ...any) {
-	// What cannot be printed is found out by the write of the next result.
-	_, _ = fmt.Fprintf(s.Out, format, args...)
+	if s.unwritten != nil {
+		return
+	}
+	if _, err := fmt.Fprintf(s.Out, format, args...); err != nil {
+		s.unwritten = &OutputError{err}
+	}
+}
+
+// written is the error of what was printed.
+func (s *Session) written() error {
+	if s.unwritten == nil {
+		return nil
+	}
+	return s.unwritten
 }
 
 // admin gives the HTTP port, or says why what is asked for needs it.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/cellardb/cellar/internal/wire/thrift"
@@ -41,7 +42,34 @@ func (e *Refusal) Error() string {
 	return e.Class[strings.LastIndexByte(e.Class, '.')+1:] + ": " + e.Text
 }
 
-// conn is one connection, opened when it is needed.
+// errUnknown is added to the end of a connection on which a change was sent and
+// not answered.
+var errUnknown = errors.New("it is not known whether it was done: look before you do it again")
+
+// lostError is the end of a connection in the middle of a call. sent says that the
+// whole request was written: it may have been carried out. Nothing of a reply was
+// read.
+type lostError struct {
+	sent bool
+	err  error
+}
+
+func (e *lostError) Error() string { return e.err.Error() }
+func (e *lostError) Unwrap() error { return e.err }
+
+// harmless says that a call changes nothing, so that it may be sent again. To take
+// the next rows of a scanner is none: those that were lost would be left out.
+func harmless(method string) bool {
+	switch method {
+	case "isTableEnabled", "scannerOpenWithScan", "scannerClose":
+		return true
+	}
+	return strings.HasPrefix(method, "get")
+}
+
+// conn is one connection, opened when it is needed. One that was left idle may
+// have been closed by the other side, or by something between; then it is opened
+// again, once a call: see call.
 type conn struct {
 	addr string
 	opts Options
@@ -58,9 +86,14 @@ func (c *conn) protocol() thrift.Protocol {
 	return thrift.Binary
 }
 
-func (c *conn) open(ctx context.Context) error {
+// open connects unless there is a connection that is good; kept says that there
+// was.
+func (c *conn) open(ctx context.Context) (kept bool, err error) {
 	if c.c != nil {
-		return nil
+		if !over(c.c) {
+			return true, nil
+		}
+		_ = c.close() // the other side is gone
 	}
 	timeout := c.opts.DialTimeout
 	if timeout == 0 {
@@ -74,7 +107,7 @@ func (c *conn) open(ctx context.Context) error {
 	}
 	nc, err := dial(ctx, c.addr)
 	if err != nil {
-		return fmt.Errorf("connect to the Thrift gateway: %w", err)
+		return false, fmt.Errorf("connect to the Thrift gateway: %w", err)
 	}
 	limit := c.opts.MaxReply
 	if limit == 0 {
@@ -82,7 +115,7 @@ func (c *conn) open(ctx context.Context) error {
 	}
 	c.c = nc
 	c.r = thrift.NewReader(nc, thrift.Limits{MaxMessage: limit})
-	return nil
+	return false, nil
 }
 
 func (c *conn) close() error {
@@ -97,13 +130,35 @@ func (c *conn) close() error {
 // call sends a request and reads its reply. write writes the arguments' fields;
 // read, nil for void, the value of the result's field 0 and says whether it is
 // of the type wanted.
+//
+// Where a connection of an earlier call turns out to be lost, the call is sent
+// once more over another one, unless it may have been carried out already and is
+// not harmless: then the error says that nobody knows.
 func (c *conn) call(ctx context.Context, method string, write func(w *thrift.Writer), read func(r *thrift.Reader, t thrift.Type) bool) error {
-	if err := ctx.Err(); err != nil {
+	for again := false; ; again = true {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		kept, err := c.open(ctx)
+		if err != nil {
+			return err
+		}
+		err = c.attempt(ctx, method, write, read)
+		var lost *lostError
+		switch {
+		case err == nil || ctx.Err() != nil || !errors.As(err, &lost):
+			return err
+		case kept && !again && (!lost.sent || harmless(method)):
+			continue
+		case lost.sent && !harmless(method) && method != "scannerGetList":
+			return fmt.Errorf("%w; %w", err, errUnknown)
+		}
 		return err
 	}
-	if err := c.open(ctx); err != nil {
-		return err
-	}
+}
+
+// attempt makes a call on the connection that there is.
+func (c *conn) attempt(ctx context.Context, method string, write func(w *thrift.Writer), read func(r *thrift.Reader, t thrift.Type) bool) error {
 	// The end of the context ends whatever waits.
 	nc := c.c
 	stop := context.AfterFunc(ctx, func() { _ = nc.Close() })
@@ -134,13 +189,15 @@ func (c *conn) exchange(method string, write func(w *thrift.Writer), read func(r
 	c.w.StructEnd()
 	c.w.MessageEnd()
 	if _, err := c.c.Write(c.w.Bytes()); err != nil {
-		return err
+		return &lostError{err: err}
 	}
 	h, err := c.r.Next()
-	if err != nil {
-		if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
-			return ErrNoReply
-		}
+	switch {
+	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+		return &lostError{sent: true, err: ErrNoReply}
+	case errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.ErrClosedPipe):
+		return &lostError{sent: true, err: err}
+	case err != nil:
 		return err
 	}
 	switch {
