@@ -16,7 +16,8 @@ const (
 	collectRows  = 128
 	collectCells = 10_000
 	// lookBytes is how much is read on one iterator, which pins files and
-	// memtables: some ten milliseconds.
+	// memtables: some ten milliseconds. A row may take as much again, up to the
+	// end of a column; one with family markers that may go is read once whole.
 	lookBytes = 1 << 20
 )
 
@@ -30,9 +31,9 @@ const (
 // then is deleted. So a write in between is never undone. A crash at any moment
 // leaves garbage only.
 //
-// A row that has more garbage than one act takes goes in parts (garbage.find);
-// after the last of them it is gone over once more as a whole, for the markers
-// of the family.
+// A row that has more garbage than one act takes, or more bytes than one look
+// reads, goes in parts (garbage.find); after the last of them it is gone over
+// once more as a whole, if markers of the family may go.
 type collection struct {
 	s *Store
 	t *table
@@ -52,6 +53,7 @@ type collection struct {
 	at     []byte // where the next look begins
 	from   []byte // at this column of the row, escaped; nil: at its first
 	parts  bool   // the row at at goes in parts
+	whole  bool   // it went in parts, and is read as a whole now
 	stamps []uint64
 	rows   []foundRow
 	found  int // cells of garbage in rows
@@ -69,6 +71,7 @@ type collection struct {
 type foundRow struct {
 	prefix []byte
 	from   []byte // the column at which the run over it began
+	to     []byte // the column at which it ended; nil: with the row
 	stripe uint16
 	keys   []doomed
 }
@@ -83,7 +86,9 @@ func (c *collection) run(ctx context.Context, lower, upper []byte) (done bool, e
 		if err := ctx.Err(); err != nil {
 			return false, err
 		}
-		if c.enough != nil && c.enough() {
+		// Who may end early is the janitor; a compaction that somebody asked for
+		// goes on.
+		if c.enough != nil && (c.enough() || c.s.disk.scarce()) {
 			return false, nil
 		}
 		if !c.lookUp() {
@@ -130,11 +135,15 @@ func (c *collection) look(upper []byte) (end bool, err error) {
 	for ok := it.First(); ok; ok = it.Valid() {
 		prefix = append(prefix[:0], it.Key()[:splitKey(it.Key())]...)
 		from := c.from
-		more, next, err := g.find(it, prefix, from, bounds{keys: collectCells})
+		most := bounds{keys: collectCells, bytes: lookBytes}
+		if c.whole {
+			most.bytes = 0
+		}
+		more, next, err := g.find(it, prefix, from, most)
 		if err != nil {
 			return false, closeWith(it, err)
 		}
-		c.note(prefix, from, g.keys)
+		c.note(prefix, from, next, g.keys)
 		if c.proceed(prefix, more, next) || c.found >= collectCells || len(c.rows) >= collectRows || g.bytes-read >= lookBytes {
 			return false, closeWith(it, nil)
 		}
@@ -143,12 +152,12 @@ func (c *collection) look(upper []byte) (end bool, err error) {
 }
 
 // note keeps a row that has garbage.
-func (c *collection) note(prefix, from []byte, keys []doomed) {
+func (c *collection) note(prefix, from, to []byte, keys []doomed) {
 	if len(keys) == 0 {
 		return
 	}
 	stripe := c.s.rows.of(c.t.id, unescape(nil, rowOf(prefix)))
-	c.rows = append(c.rows, foundRow{bytes.Clone(prefix), from, stripe, slices.Clone(keys)})
+	c.rows = append(c.rows, foundRow{bytes.Clone(prefix), from, to, stripe, slices.Clone(keys)})
 	c.found += len(keys)
 }
 
@@ -161,7 +170,7 @@ func (c *collection) proceed(prefix []byte, more bool, next []byte) bool {
 		return true
 	case c.g.unfinished && c.parts:
 		// All parts are done: once more as a whole.
-		c.at, c.from, c.parts = append(c.at[:0], prefix...), nil, false
+		c.at, c.from, c.parts, c.whole = append(c.at[:0], prefix...), nil, false, true
 		return true
 	}
 	c.skip(prefix)
@@ -263,10 +272,11 @@ func (c *collection) remove(b *pebbledb.Batch, keys []doomed) error {
 }
 
 // again reads a row that has moved under its lock, and deletes what is garbage
-// then: in parts, where it is more than may be read at once.
+// then: in parts, where it is more than may be read at once, and up to where the
+// run ended that found it.
 func (c *collection) again(ctx context.Context, r *foundRow) error {
 	from, more, stuck := r.from, true, false
-	for more && !stuck {
+	for more && !stuck && (r.to == nil || from == nil || bytes.Compare(from, r.to) < 0) {
 		more = false
 		err := c.locked([]foundRow{*r}, func(b *pebbledb.Batch, family *family) (err error) {
 			g := garbage{family: family, now: c.s.clock.now()}
@@ -293,7 +303,7 @@ func (c *collection) again(ctx context.Context, r *foundRow) error {
 // skip goes on behind a row.
 func (c *collection) skip(prefix []byte) {
 	c.at = append(append(c.at[:0], prefix[:len(prefix)-1]...), escBeyond)
-	c.from, c.parts = nil, false
+	c.from, c.parts, c.whole = nil, false, false
 }
 
 func (c *collection) findLocked(g *garbage, prefix, from []byte) (more bool, next []byte, err error) {

@@ -304,6 +304,83 @@ func TestMovedRowsAreReadInBoundedParts(t *testing.T) {
 	}
 }
 
+// A row without garbage that is larger than one look reads is looked at in parts,
+// with a pause after each; what goes in it, and the markers of its family, do.
+func TestHugeRowIsLookedAtInParts(t *testing.T) {
+	const columns, each = 400, 10_000
+	for _, marked := range []bool{false, true} {
+		s := openJanitor(t, &testClock{1_000_000}, versionsFamily(1))
+		table, err := s.catalog.find("t")
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := cell.NewMutation([]byte("r"))
+		for i := range columns {
+			m.Put([]byte("f"), fmt.Appendf(nil, "%06d", i), 10, make([]byte, each))
+		}
+		m.Put([]byte("f"), []byte("z"), 9, nil).Put([]byte("f"), []byte("z"), 8, nil)
+		if marked {
+			m.DeleteFamily([]byte("f"), 5)
+		}
+		mustApply(t, s, "t", *m)
+		mustApply(t, s, "t", *cell.NewMutation([]byte("s")).Put([]byte("f"), nil, 2, nil).Put([]byte("f"), nil, 1, nil))
+		pauses, last := 0, int64(0)
+		c := collection{s: s, t: table, family: table.layout.families[0]}
+		c.pause = func(context.Context) error {
+			pauses++
+			if n := c.bytes - last; n > lookBytes+2*each && !c.whole && !(marked && n > columns*each) {
+				t.Errorf("%d bytes were read in one look", n)
+			}
+			last = c.bytes
+			return nil
+		}
+		lower, upper := familyBounds(table.id, 1)
+		if done, err := c.run(context.Background(), lower, upper); err != nil || !done {
+			t.Fatal(done, err)
+		}
+		if n := countKeys(t, s, lower, upper); n != columns+2 {
+			t.Errorf("%d cells are left, want %d", n, columns+2)
+		}
+		if pauses < columns*each/(lookBytes+each) {
+			t.Errorf("%d pauses", pauses)
+		}
+		if times := c.bytes / (columns * each); !marked && times > 1 || times > 2 {
+			t.Errorf("the row was read %d times", times)
+		}
+	}
+}
+
+// A huge row that does not keep still is read again part by part: each part up
+// to where it ended, not up to the row's end.
+func TestHugeRowThatMovesIsReadTwice(t *testing.T) {
+	const columns, each = 800, 10_000
+	s := openJanitor(t, &testClock{1_000_000}, versionsFamily(1))
+	table, err := s.catalog.find("t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := []byte("r")
+	m := cell.NewMutation(row)
+	for i := range columns {
+		m.Put([]byte("f"), fmt.Appendf(nil, "%06d", i), 10, make([]byte, each)).Put([]byte("f"), fmt.Appendf(nil, "%06d", i), 9, nil)
+	}
+	mustApply(t, s, "t", *m)
+	c := collection{s: s, t: table, family: table.layout.families[0]}
+	c.decided = func() {
+		mustApply(t, s, "t", *cell.NewMutation(row).Put([]byte("f"), []byte("000000"), 10, make([]byte, each)))
+	}
+	lower, upper := familyBounds(table.id, 1)
+	if done, err := c.run(context.Background(), lower, upper); err != nil || !done {
+		t.Fatal(done, err)
+	}
+	if n := countKeys(t, s, lower, upper); n != columns {
+		t.Errorf("%d cells are left, want %d", n, columns)
+	}
+	if times := float64(c.bytes) / (columns * each); times > 5 {
+		t.Errorf("the row was read %.1f times", times)
+	}
+}
+
 // Writers who delete the newest version and put an older one, all the time,
 // beside collections: an acknowledged put is there.
 func TestAcknowledgedPutsSurviveCollections(t *testing.T) {

@@ -18,8 +18,8 @@ import (
 //
 // Below the reserve writes are refused; they are admitted again once there is a
 // quarter of the reserve more than that, so that the store does not flutter. Reads go on,
-// and so does what frees space: drop, truncate, DeleteRows, compactions, the
-// janitor. Deletes by key are refused like puts: each is a new cell, and takes
+// and so does what frees space: drop, truncate, DeleteRows, compactions, and the
+// janitor until space is scarce. Deletes by key are refused like puts: each is a new cell, and takes
 // space long before it gives any back.
 type diskWatch struct {
 	fs      vfs.FS
@@ -33,8 +33,10 @@ type diskWatch struct {
 	known      atomic.Bool
 	full       atomic.Bool
 	refused    atomic.Int64
-	// ballastFailed: it could not be made; it is not tried for ever.
-	ballastFailed bool
+	// Of a ballast that could not be made: when it is tried again, and after
+	// which pause then. Both belong to run.
+	ballastAgain time.Time
+	ballastPause time.Duration // 0: the last try did not fail
 }
 
 // Reserve of a store that was not given one: room for what is in memory and for
@@ -47,6 +49,10 @@ const (
 	// diskEvery is how often the file system is asked. A load without limit
 	// takes some 20 MB in that time.
 	diskEvery = 100 * time.Millisecond
+	// A ballast that could not be made is tried again after firstBallastPause,
+	// and each time later after twice as long, up to lastBallastPause.
+	firstBallastPause = time.Second
+	lastBallastPause  = 5 * time.Minute
 )
 
 // defaultReserve is two memtables and what two compactions write, about.
@@ -62,7 +68,7 @@ const compactionOutput = 256 << 20
 // the watch was too late.
 func newDiskWatch(fs vfs.FS, dir string, reserve uint64, log *slog.Logger) *diskWatch {
 	w := &diskWatch{fs: fs, dir: dir, reserve: reserve, log: log, ballast: newBallast(fs, dir, reserve)}
-	w.space = &waitingFS{FS: fs, dir: dir, log: log, full: w.noSpace, ballast: w.ballast.giveUp, tablePause: tablePause}
+	w.space = &waitingFS{FS: fs, dir: dir, log: log, full: w.noSpace, ballast: w.ballast.giveUp, look: w.look, tablePause: tablePause}
 	w.space.opening.Store(true)
 	return w
 }
@@ -83,15 +89,25 @@ func (w *diskWatch) run(ctx context.Context) {
 	}
 }
 
-// keepBallast makes the ballast where there is room for it.
+// keepBallast makes the ballast where there is room for it. The log is told of
+// the first of several tries that fail, and of the one that does not.
 func (w *diskWatch) keepBallast() {
-	if !w.known.Load() || w.full.Load() || w.ballastFailed || float64(w.free.Load()) < float64(w.reserve)*(1+readmitAbove) {
+	if !w.known.Load() || w.full.Load() || float64(w.free.Load()) < float64(w.reserve)*(1+readmitAbove) || time.Now().Before(w.ballastAgain) {
 		return
 	}
-	if err := w.ballast.make(); err != nil {
-		w.ballastFailed = true
-		w.log.Warn("there is no ballast: a full disk may have no room to drop a table", "error", err)
+	err := w.ballast.make()
+	switch failed := w.ballastPause > 0; {
+	case err == nil && failed:
+		w.log.Info("there is a ballast again")
+	case err != nil && !failed:
+		w.log.Warn("there is no ballast: a full disk may have no room to drop a table; it is tried again", "error", err)
 	}
+	if err == nil {
+		w.ballastPause = 0
+		return
+	}
+	w.ballastPause = min(max(2*w.ballastPause, firstBallastPause), lastBallastPause)
+	w.ballastAgain = time.Now().Add(w.ballastPause)
 }
 
 // noSpace is told of a write that found no space.
@@ -111,6 +127,16 @@ type diskState struct {
 
 func (w *diskWatch) state() diskState {
 	return diskState{known: w.known.Load(), free: w.free.Load(), size: w.size.Load(), reserve: w.reserve, full: w.full.Load(), waiting: !w.space.Waiting().IsZero()}
+}
+
+// scarce says whether what is left is for what was admitted alone: less than half
+// of the reserve, or none where that is not known. Then the janitor rests: its
+// deletes are writes, and give space back only once they are compacted.
+func (w *diskWatch) scarce() bool {
+	if w.space.brim.Load() || !w.space.Waiting().IsZero() {
+		return true
+	}
+	return w.full.Load() && (!w.known.Load() || w.free.Load() < w.reserve/2)
 }
 
 // pressure is 0 while twice the reserve and more is free, and 1 where writes

@@ -139,6 +139,9 @@ type bounds struct {
 	// cells that are read, at which a run ends with the column; one column may
 	// have as many again. 0: not bounded.
 	cells int
+	// bytes that are read, at which a run ends with the column, however large
+	// that is. 0: not bounded.
+	bytes int64
 }
 
 // find reads the row with the prefix from an iterator that stands on its first
@@ -155,7 +158,7 @@ func (g *garbage) find(it *pebbledb.Iterator, prefix, from []byte, most bounds) 
 	g.keys, g.columnMarkers, g.familyMarkers = g.keys[:0], g.columnMarkers[:0], g.familyMarkers[:0]
 	g.beginRow()
 	g.partial, g.unfinished, g.stuck = from != nil, false, false
-	read := 0
+	read, began := 0, g.bytes
 	for ; it.Valid() && bytes.HasPrefix(it.Key(), prefix); it.Next() {
 		k, err := parseCellKey(it.Key(), len(prefix))
 		if err != nil {
@@ -174,7 +177,7 @@ func (g *garbage) find(it *pebbledb.Iterator, prefix, from []byte, most bounds) 
 		if g.enter(&k) {
 			g.keys = append(g.keys, g.columnMarkers...)
 			g.columnMarkers = g.columnMarkers[:0]
-			if g.endsBefore(most, read, from, &k) {
+			if g.endsBefore(most, read, g.bytes-began, from, &k) {
 				g.partial = true
 				g.dropIdle()
 				return true, bytes.Clone(k.qualifier), nil
@@ -202,11 +205,11 @@ func (g *garbage) find(it *pebbledb.Iterator, prefix, from []byte, most bounds) 
 }
 
 // endsBefore says whether a run ends before the column that it comes to.
-func (g *garbage) endsBefore(most bounds, read int, from []byte, k *cellKey) bool {
+func (g *garbage) endsBefore(most bounds, read int, size int64, from []byte, k *cellKey) bool {
 	if from != nil && bytes.Compare(k.qualifier, from) <= 0 {
 		return false // before the column at which the run begins
 	}
-	return len(g.keys) >= most.keys || most.cells > 0 && read >= most.cells
+	return len(g.keys) >= most.keys || most.cells > 0 && read >= most.cells || most.bytes > 0 && size >= most.bytes
 }
 
 // beginRow forgets the last row.

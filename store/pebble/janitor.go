@@ -32,6 +32,8 @@ type janitor struct {
 	// unpaced: it never rests. Tests say so.
 	unpaced bool
 	meter   meter
+	// singly reads properties where Pebble cannot give those of all files.
+	singly singly
 	// surveyed is how long the last survey took.
 	surveyed time.Duration
 

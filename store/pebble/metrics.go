@@ -56,30 +56,63 @@ type Figures struct {
 type lastFigures struct {
 	reading sync.Mutex
 	last    atomic.Pointer[Figures]
+	// read, if set, is read in place of the store. Tests set it.
+	read func() Figures
 }
 
-// FiguresIfOpen is Figures of a store that another goroutine may close. It does
-// not wait: where another call reads the figures, or the store waits for space,
-// it gives those of before.
+// figuresPatience is how long it is waited for Pebble to give its figures.
+const figuresPatience = time.Second
+
+// FiguresIfOpen is Figures of a store that another goroutine may close. It waits
+// for figuresPatience at most: where the figures are not there by then, where
+// another call reads them, or the store waits for space, it gives those of
+// before.
 func (s *Store) FiguresIfOpen() (f Figures, open bool) {
 	if !s.gate.TryRLock() {
 		return f, false
 	}
-	defer s.gate.RUnlock()
 	if s.closed {
+		s.gate.RUnlock()
 		return f, false
 	}
 	if s.disk.space.Waiting().IsZero() && s.figures.reading.TryLock() {
-		f = s.Figures()
-		s.figures.last.Store(&f)
-		s.figures.reading.Unlock()
-		return f, true
+		if s.readFigures() {
+			return *s.figures.last.Load(), true
+		}
+	} else {
+		defer s.gate.RUnlock()
 	}
 	if last := s.figures.last.Load(); last != nil {
 		f = *last
 	}
 	s.steering(&f)
 	return f, true
+}
+
+// readFigures reads the figures anew, and says whether they came in time. It is
+// called with the gate held, and figures.reading, and gives both up once Pebble
+// answers; so Close waits for it.
+func (s *Store) readFigures() bool {
+	done := make(chan struct{})
+	go func() {
+		defer s.gate.RUnlock()
+		defer s.figures.reading.Unlock()
+		read := s.figures.read
+		if read == nil {
+			read = s.Figures
+		}
+		f := read()
+		s.figures.last.Store(&f)
+		close(done)
+	}()
+	late := time.NewTimer(figuresPatience)
+	defer late.Stop()
+	select {
+	case <-done:
+		return true
+	case <-late.C:
+		return false
+	}
 }
 
 // Disk is the disk that the store is on. It does not wait.

@@ -14,8 +14,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/cellardb/cellar/cell"
 	"github.com/cellardb/cellar/store"
@@ -149,9 +151,19 @@ func startFiller(t *testing.T, dir string) *filler {
 	return f
 }
 
-// until reads what the process says up to a word.
+// fillerHangs is when a process that says nothing more is taken for one that
+// hangs.
+const fillerHangs = 3 * time.Minute
+
+// until reads what the process says up to a word. It kills one that hangs.
 func (f *filler) until(word string) {
 	f.t.Helper()
+	var hung atomic.Bool
+	watch := time.AfterFunc(fillerHangs, func() {
+		hung.Store(true)
+		_ = f.cmd.Process.Kill() // which ends its output
+	})
+	defer watch.Stop()
 	for f.lines.Scan() {
 		line := f.lines.Text()
 		var n int
@@ -164,6 +176,9 @@ func (f *filler) until(word string) {
 		if strings.HasPrefix(line, "---") || strings.HasPrefix(line, "FAIL") {
 			break
 		}
+	}
+	if hung.Load() {
+		f.t.Fatalf("the process did not say %q within %v", word, fillerHangs)
 	}
 	f.t.Fatalf("the process ended before it said %q: %s", word, f.lines.Text())
 }

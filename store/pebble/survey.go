@@ -2,10 +2,17 @@ package pebble
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
+	"maps"
 	"math"
+	"os"
 	"time"
 
 	pebbledb "github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/sstable"
+
+	"github.com/cellardb/cellar/store"
 )
 
 // part is what one file has of one family.
@@ -30,16 +37,24 @@ type survey struct {
 	total       uint64 // bytes of files
 	waste, owed uint64 // bytes to be deleted, and deleted but still there
 	seen        map[uint64]bool
+	// singly: the files come without their properties.
+	singly bool
 }
 
-// survey finds the parts that are worth a visit, and sets the pace.
+// survey finds the parts that are worth a visit, and sets the pace. While space
+// is scarce none is: to delete takes some, too.
 func (j *janitor) survey() ([]job, error) {
 	start := time.Now()
+	v := survey{j: j, now: j.s.clock.now(), seen: map[uint64]bool{}}
 	levels, err := j.s.db.SSTables(pebbledb.WithProperties())
+	if err != nil {
+		// It fails for all where it does for one.
+		v.singly = true
+		levels, err = j.s.db.SSTables()
+	}
 	if err != nil {
 		return nil, storeError(err)
 	}
-	v := survey{j: j, now: j.s.clock.now(), seen: map[uint64]bool{}}
 	for _, files := range levels {
 		for i := range files {
 			v.file(&files[i])
@@ -55,8 +70,12 @@ func (j *janitor) survey() ([]job, error) {
 			delete(j.owed, file)
 		}
 	}
+	j.singly.forget(v.seen, v.singly)
 	v.set()
 	j.surveyed = time.Since(start)
+	if j.s.disk.scarce() {
+		return nil, nil
+	}
 	return v.jobs, nil
 }
 
@@ -79,7 +98,14 @@ func (j *janitor) Garbage() float64 { return math.Float64frombits(j.ratio.Load()
 func (v *survey) file(f *pebbledb.SSTableInfo) {
 	v.seen[uint64(f.FileNum)] = true
 	v.total += f.Size
-	parts, err := parseGarbage(property(f))
+	text, readable := property(f), true
+	if v.singly {
+		text, readable = v.j.singly.property(v.j.s, f)
+	}
+	if !readable {
+		return // and neither are its cells
+	}
+	parts, err := parseGarbage(text)
 	if err != nil {
 		// A file that was cut has lost its property; of one that another
 		// version wrote nothing is known either.
@@ -151,9 +177,85 @@ func property(f *pebbledb.SSTableInfo) []byte {
 	if f.Properties == nil {
 		return nil
 	}
+	return ownProperty(f.Properties.UserProperties)
+}
+
+func ownProperty(user map[string]string) []byte {
 	// The first byte is Pebble's own id of the property.
-	if p := f.Properties.UserProperties[garbageProperty]; len(p) > 1 {
+	if p := user[garbageProperty]; len(p) > 1 {
 		return []byte(p[1:])
 	}
 	return nil
+}
+
+// singly reads the garbage properties of files one by one, since Pebble gives
+// those of all files or of none. What was read is kept as long as that lasts:
+// files do not change.
+type singly struct {
+	known map[uint64][]byte
+	told  map[uint64]bool // files that cannot be read, which the log was told
+}
+
+// property gives the garbage property of a file, nil if it has none; not
+// readable: its properties cannot be read, or it is gone.
+func (r *singly) property(s *Store, f *pebbledb.SSTableInfo) (text []byte, readable bool) {
+	file := uint64(f.FileNum)
+	if f.Virtual {
+		return nil, true // what was cut has lost it
+	}
+	if text, ok := r.known[file]; ok {
+		return text, true
+	}
+	name := f.BackingSSTNum.String() + ".sst"
+	text, err := readProperty(s, s.fs.PathJoin(s.opts.Dir, name))
+	switch {
+	case err == nil:
+		if r.known == nil {
+			r.known = map[uint64][]byte{}
+		}
+		r.known[file] = text
+	case !errors.Is(err, os.ErrNotExist) && !r.told[file]:
+		if r.told == nil {
+			r.told = map[uint64]bool{}
+		}
+		r.told[file] = true
+		s.log.Error("a file's properties cannot be read: its garbage is not collected", "file", name, "error", err)
+	}
+	return text, err == nil
+}
+
+// forget keeps what is known of files that are there; without need, nothing.
+func (r *singly) forget(there map[uint64]bool, needed bool) {
+	if !needed {
+		r.known = nil
+	}
+	maps.DeleteFunc(r.known, func(file uint64, _ []byte) bool { return !there[file] })
+	maps.DeleteFunc(r.told, func(file uint64, _ bool) bool { return !there[file] })
+}
+
+// readProperty reads the garbage property of an sstable.
+func readProperty(s *Store, path string) (text []byte, err error) {
+	defer func() {
+		// Pebble panics on some damage that its sums do not cover.
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%w: %v", store.ErrCorrupt, r)
+		}
+	}()
+	f, err := s.fs.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	readable, err := sstable.NewSimpleReadable(f)
+	if err != nil {
+		return nil, closeWith(f, err)
+	}
+	r, err := sstable.NewReader(s.ending, readable, sstable.ReaderOptions{Comparer: comparer, KeySchemas: keySchemas()})
+	if err != nil {
+		return nil, closeWith(readable, err)
+	}
+	p, err := r.ReadPropertiesBlock(s.ending, nil)
+	if err = closeWith(r, err); err != nil {
+		return nil, err
+	}
+	return ownProperty(p.UserProperties), nil
 }

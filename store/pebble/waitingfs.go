@@ -46,6 +46,8 @@ type waitingFS struct {
 	full func()
 	// ballast gives space up, once; it says whether there was any.
 	ballast func() bool
+	// look, if set, asks how much is free, and ends brim if it is enough.
+	look func()
 	// opening: the store is being opened.
 	opening atomic.Bool
 	// tablePause keeps Pebble from trying a flush again and again.
@@ -108,8 +110,14 @@ func (fs *waitingFS) Waiting() time.Time {
 	return fs.mu.since
 }
 
-// short says whether something that the store has to write finds no space.
-func (fs *waitingFS) short() bool { return !fs.Waiting().IsZero() || fs.brim.Load() }
+// short says whether something that the store has to write finds no space. It
+// asks for itself: when the store is closed nobody looks at the disk any more.
+func (fs *waitingFS) short() bool {
+	if fs.brim.Load() && fs.look != nil {
+		fs.look()
+	}
+	return !fs.Waiting().IsZero() || fs.brim.Load()
+}
 
 // try does what needs space, again and again until it fails for another reason
 // or not at all.
