@@ -74,9 +74,14 @@ func (c *Conn) charge(n int, must bool) (bool, error) {
 		if err != nil {
 			return false, c.explain(err)
 		}
+		// First, for the connection may have ended meanwhile: what it got in spite
+		// of that is given back with the rest.
+		c.memory += n
 		if err := c.stopClock(time.Since(start)); err != nil {
+			c.discharge(n)
 			return false, err
 		}
+		return true, nil
 	}
 	c.memory += n
 	return true, nil

@@ -663,6 +663,40 @@ func TestMemoryThatNeverComes(t *testing.T) {
 	})
 }
 
+// A connection that ends while it waits for memory, and is given it all the same,
+// gives it back: else the fast lane would be taken for ever.
+func TestMemoryThatComesTooLate(t *testing.T) {
+	b := NewBudget(1 << 20)
+	inBubble(t, Options{InFlight: b}, func(t *testing.T, d *Door, p *pipes) {
+		ours, theirs := net.Pipe()
+		defer ours.Close()
+		c := d.newConn(t.Context(), theirs)
+		c.clocked = true // in the middle of a request
+		b.TryAcquire(1 << 20)
+		got := make(chan error)
+		go func() { got <- c.Grow(FreeBytes + 600<<10) }()
+		synctest.Wait()
+		if b.Waiting() != 1 {
+			t.Fatalf("%d wait", b.Waiting())
+		}
+		c.end(ErrStalled)
+		b.Release(1 << 20)
+		if err := <-got; !errors.Is(err, ErrStalled) {
+			t.Errorf("it was given memory: %v", err)
+		}
+		c.close()
+		if used, held := b.Used(), c.lease.Held(); used != 0 || held != 0 {
+			t.Errorf("%d bytes are taken, of which it holds %d", used, held)
+		}
+		// The lane is free.
+		l := b.lease(nobody)
+		if !l.TryGrow(1 << 20) {
+			t.Error("the next one finds no room")
+		}
+		l.Shrink(1 << 20)
+	})
+}
+
 func TestOutputIsChargedToTheBudget(t *testing.T) {
 	inBubble(t, Options{InFlight: NewBudget(1 << 20)}, func(t *testing.T, d *Door, p *pipes) {
 		ours, theirs := net.Pipe()
