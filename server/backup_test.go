@@ -145,6 +145,91 @@ func TestRestoreRefusals(t *testing.T) {
 	}
 }
 
+// A backup of a live store to another file system is copied from links beside the
+// store, which are gone then: the store's own copying ends before a byte is moved.
+func TestBackupElsewhereIsCopiedFromLinks(t *testing.T) {
+	ctx := context.Background()
+	elsewhere, err := os.MkdirTemp("/dev/shm", "cellar-test-")
+	if err != nil {
+		t.Skip("no second file system here: ", err)
+	}
+	t.Cleanup(func() { os.RemoveAll(elsewhere) })
+	cfg := filledData(t)
+	if os.Link(filepath.Join(cfg.Data, storeDir, "CELLAR"), filepath.Join(elsewhere, "probe")) == nil {
+		t.Skip("/dev/shm is the temporary folder's file system")
+	}
+	s, err := New(cfg, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Start(ctx); err != nil {
+		t.Fatal(err)
+	}
+	staging, tables := filepath.Join(cfg.Data, stagingDir), 0
+	result, err := s.backup(ctx, ops.BackupRequest{Dir: filepath.Join(elsewhere, "b")}, func(done, total int64) error {
+		if done < total {
+			return nil
+		}
+		names, err := filepath.Glob(filepath.Join(staging, "*.sst"))
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			link, err1 := os.Stat(name)
+			own, err2 := os.Stat(filepath.Join(cfg.Data, storeDir, filepath.Base(name)))
+			if err1 != nil || err2 != nil || !os.SameFile(link, own) {
+				t.Errorf("%s is no link to the store's: %v, %v", name, err1, err2)
+			}
+			tables++
+		}
+		return nil
+	})
+	if err != nil || result.Linked != 0 || result.Copied != result.Bytes || result.Copied == 0 || tables == 0 {
+		t.Errorf("%+v, %d tables seen, %v", result, tables, err)
+	}
+	if _, err := os.Lstat(staging); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the links are left: %v", err)
+	}
+	if err := s.Shutdown(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What a killed process left of a backup goes at the next start, and with the
+// next backup.
+func TestStagingIsCleared(t *testing.T) {
+	data := t.TempDir()
+	left := filepath.Join(data, stagingDir)
+	fill := func() {
+		t.Helper()
+		if err := errors.Join(os.MkdirAll(left, 0o700), os.WriteFile(filepath.Join(left, "old"), nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fill()
+	if err := clearStaging(data); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Lstat(left); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a start leaves it: %v", err)
+	}
+	fill()
+	stop := errors.New("stop")
+	err := withStaging(data, func(dir string) error {
+		if _, err := os.Lstat(dir); dir != left || !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("a backup begins upon %s: %v", dir, err)
+		}
+		fill()
+		return stop
+	})
+	if !errors.Is(err, stop) {
+		t.Error(err)
+	}
+	if _, err := os.Lstat(left); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("one that failed leaves it: %v", err)
+	}
+}
+
 // While a command has the folder a server does not start, and the other way
 // round; the engine that keeps nothing is refused.
 func TestClosedStoreIsTakenAlone(t *testing.T) {

@@ -108,12 +108,17 @@ func (s *Server) restore(ctx context.Context, from RestoreSource) (done Restored
 	o := archive.ReadOptions{Rate: from.Rate, Progress: from.Progress}
 	var m *archive.Manifest
 	if from.Dir != "" {
+		// Before a byte is copied, where that can be told.
 		if m, err = archive.ReadManifest(from.Dir); err == nil {
-			if err = wantKnown(m); err == nil {
-				m, err = archive.ExtractFolder(ctx, from.Dir, files, o)
-			}
+			err = wantKnown(m)
 		}
-	} else if m, err = archive.ExtractTar(ctx, from.Tar, files, o); err == nil {
+		if err == nil {
+			m, err = archive.ExtractFolder(ctx, from.Dir, files, o)
+		}
+	} else {
+		m, err = archive.ExtractTar(ctx, from.Tar, files, o)
+	}
+	if err == nil {
 		err = wantKnown(m)
 	}
 	if err != nil {
