@@ -30,7 +30,7 @@ const layers = `
 
 	// HBase's names of settings; the language and commands of the shell, and the
 	// server that they are carried out on.
-	cell < internal/attribute < door/*
+	cell, internal/spelling < internal/attribute < door/*
 	cell/filter, internal/attribute < internal/shell < internal/shell/remote < internal/cli
 	door/*, internal/wire/* < internal/shell/remote
 

@@ -10,6 +10,8 @@ package attribute
 import (
 	"fmt"
 	"strings"
+
+	"github.com/cellardb/cellar/internal/spelling"
 )
 
 // Attribute is one setting as text.
@@ -39,34 +41,9 @@ func unknown(what, name string, known []string) error {
 func nearest(name string, known []string) string {
 	best, distance := "", 3
 	for _, k := range known {
-		if d := editDistance(strings.ToUpper(name), k); d < distance {
+		if d := spelling.Distance(strings.ToUpper(name), k); d < distance {
 			best, distance = k, d
 		}
 	}
 	return best
-}
-
-// editDistance is the number of letters to insert, remove or replace. Long
-// names are not compared: they are far from any.
-func editDistance(a, b string) int {
-	if len(a) > 64 {
-		return len(a)
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -297,15 +297,3 @@ func TestUnknownFlag(t *testing.T) {
 		t.Errorf("%d cases", len(cases))
 	}
 }
-
-func TestEditDistance(t *testing.T) {
-	cases := []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"kitten", "sitting", 3}, {"memroy", "memory", 2}, {"http.adr", "http.addr", 1}, {"same", "same", 0}}
-	for _, tc := range cases {
-		if got := editDistance(tc.a, tc.b); got != tc.want {
-			t.Errorf("%q to %q: %d, want %d", tc.a, tc.b, got, tc.want)
-		}
-	}
-}

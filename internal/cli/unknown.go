@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/cellardb/cellar/internal/spelling"
 	"github.com/cellardb/cellar/server"
 )
 
@@ -72,7 +73,7 @@ func nearest(known []string, key string) (best []string) {
 	distance := len(key)/3 + 2
 	for _, k := range known {
 		plain := plainKey(k)
-		d := min(editDistance(key, plain), 1+editDistance(lastPart(key), lastPart(plain)))
+		d := min(spelling.Distance(key, plain), 1+spelling.Distance(lastPart(key), lastPart(plain)))
 		if d < distance {
 			best, distance = []string{k}, d
 		} else if d == distance && len(best) > 0 {
@@ -90,27 +91,6 @@ func plainKey(key string) string {
 
 // lastPart is a key without its sections.
 func lastPart(key string) string { return key[strings.LastIndexByte(key, '.')+1:] }
-
-// editDistance is the number of letters to insert, remove or replace.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
-}
 
 // serviceVariable is what Kubernetes sets for every service, here for one called
 // cellar or cellar-something: CELLAR_SERVICE_HOST, CELLAR_PORT_9090_TCP_ADDR.
@@ -173,7 +153,7 @@ func unknownFlag(c *cobra.Command, err error) error {
 	name := e.GetSpecifiedName()
 	best, distance := "", len(name)/3+2
 	for _, k := range known {
-		if d := editDistance(plainKey(name), plainKey(k)); d < distance {
+		if d := spelling.Distance(plainKey(name), plainKey(k)); d < distance {
 			best, distance = k, d
 		}
 	}
