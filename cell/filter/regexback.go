@@ -135,12 +135,17 @@ func (w *backWriter) set(s charset) {
 		w.char(s[0].lo)
 		return
 	}
+	writeBrackets(&w.Builder, s, w.char)
+}
+
+// writeBrackets writes a set as both engines read it, its characters by char.
+func writeBrackets(w *strings.Builder, s charset, char func(rune)) {
 	w.WriteByte('[')
 	for _, r := range s {
-		w.char(r.lo)
+		char(r.lo)
 		if r.hi > r.lo {
 			w.WriteByte('-')
-			w.char(r.hi)
+			char(r.hi)
 		}
 	}
 	w.WriteByte(']')

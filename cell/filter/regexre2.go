@@ -231,15 +231,7 @@ func (w *re2Writer) literal(s charset) {
 		w.WriteString(`(?s:.)`)
 		return
 	}
-	w.WriteByte('[')
-	for _, r := range s {
-		w.char(r.lo)
-		if r.hi > r.lo {
-			w.WriteByte('-')
-			w.char(r.hi)
-		}
-	}
-	w.WriteByte(']')
+	writeBrackets(&w.Builder, s, w.char)
 }
 
 func (w *re2Writer) char(c rune) {

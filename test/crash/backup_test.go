@@ -56,15 +56,7 @@ func TestBackupHasWhatWasAcknowledged(t *testing.T) {
 	data, logs, backups := t.TempDir(), t.TempDir(), t.TempDir()
 	server := child.Start(t, data, "--memory", "512MiB")
 	createTable(t, server.Thrift1)
-	var all []*writer
-	for id := range writers {
-		w, err := newWriter(id, filepath.Join(logs, fmt.Sprintf("writer-%d", id)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer w.log.Close()
-		all = append(all, w)
-	}
+	all := newWriters(t, logs)
 	var running sync.WaitGroup
 	for _, w := range all {
 		running.Go(func() {

@@ -2,9 +2,7 @@ package crash
 
 import (
 	"errors"
-	"fmt"
 	"math/rand/v2"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -27,15 +25,7 @@ func TestC31_KilledUnderWriters(t *testing.T) {
 	// A small budget, so that memtables fill and files are written meanwhile.
 	server := child.Start(t, data, "--memory", "512MiB")
 	createTable(t, server.Thrift1)
-	var all []*writer
-	for id := range writers {
-		w, err := newWriter(id, filepath.Join(logs, fmt.Sprintf("writer-%d", id)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer w.log.Close()
-		all = append(all, w)
-	}
+	all := newWriters(t, logs)
 	acknowledged, done := 0, 0
 	for round := range rounds() {
 		after := 200*time.Millisecond + time.Duration(rand.Int64N(int64(1800*time.Millisecond)))

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
+	"testing"
 
 	"github.com/cellardb/cellar/test/plainthrift"
 )
@@ -46,6 +48,21 @@ func newWriter(id int, logName string) (*writer, error) {
 		return nil, err
 	}
 	return &writer{id: id, log: f, rand: rand.New(rand.NewPCG(uint64(id), 1)), next: 1}, nil
+}
+
+// newWriters makes as many as write at a time, each with a log in the folder, for
+// the time of the test.
+func newWriters(t *testing.T, logs string) (all []*writer) {
+	t.Helper()
+	for id := range writers {
+		w, err := newWriter(id, filepath.Join(logs, fmt.Sprintf("writer-%d", id)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { w.log.Close() })
+		all = append(all, w)
+	}
+	return all
 }
 
 // run writes until a call fails.
