@@ -23,9 +23,16 @@ esac
 "$work/cellar" config check packaging/cellar.yaml >/dev/null
 "$work/cellar" serve --data "$work/data" --memory 512MiB --thrift1-addr 127.0.0.1:0 --http-addr 127.0.0.1:0 2>"$work/log" &
 server=$!
-# Ready is announced in the folder; a server that ends before that has failed.
-until [ -e "$work/data/cellar.run" ]; do
+# Ready is announced in the folder; a server that ends before that has failed, and
+# so has one that does nothing for two minutes.
+for ((tries = 0; ; tries++)); do
+	[ ! -e "$work/data/cellar.run" ] || break
 	if ! kill -0 "$server" 2>/dev/null; then
+		cat "$work/log" >&2
+		exit 1
+	fi
+	if [ "$tries" -ge 1200 ]; then
+		echo "the server was started two minutes ago, and is not ready; it has logged:" >&2
 		cat "$work/log" >&2
 		exit 1
 	fi

@@ -53,10 +53,18 @@ pack() {
 
 host=$(go env GOHOSTARCH)
 build "$work/static" "$host" 1 netgo,osusergo '-static -Wl,--build-id=none'
-if readelf -lW "$work/static" | grep -q INTERP; then
+# The whole answer is matched: grep -q would leave while it is being written.
+case $(readelf -lW "$work/static") in
+*INTERP*)
 	echo "the binary is not static: $(ldd "$work/static" | tr -s '\n\t ' ' ')" >&2
 	exit 1
-fi
+	;;
+*LOAD*) ;;
+*)
+	echo "readelf says nothing of the binary's segments" >&2
+	exit 1
+	;;
+esac
 "$work/static" gen man "$work/man"
 mkdir "$work/completions"
 "$work/static" completion bash >"$work/completions/cellar.bash"

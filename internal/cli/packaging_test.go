@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -171,6 +172,37 @@ func TestPackaging_container(t *testing.T) {
 	for _, text := range []string{`mkdir -p "$dir/data"`, `cp "$2" "$dir/cellar"`, "packaging/Containerfile"} {
 		if !strings.Contains(string(release), text) {
 			t.Errorf("scripts/release.sh has no %s", text)
+		}
+	}
+}
+
+// Scripts run with pipefail: what stops reading a pipe early, as grep -q and head,
+// makes a failure of a success where the other end still writes. What waits has a
+// bound.
+func TestScripts_neitherHangNorLie(t *testing.T) {
+	names, err := filepath.Glob("../../scripts/*.sh")
+	if err != nil || len(names) < 8 {
+		t.Fatalf("%d scripts, %v", len(names), err)
+	}
+	early := regexp.MustCompile(`[^|]\| *(grep +-[a-zA-Z]*q|grep +-m|sed +\S*q\b|true\b)`)
+	endless := regexp.MustCompile(`^\s*(until|while) +(\[|!|true|:|test\b|kill\b)`)
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for line := range strings.Lines(string(text)) {
+			n++
+			if strings.HasPrefix(strings.TrimSpace(line), "#") {
+				continue
+			}
+			if early.MatchString(line) {
+				t.Errorf("%s:%d reads a part of a pipe: %s", name, n, line)
+			}
+			if endless.MatchString(line) {
+				t.Errorf("%s:%d waits without a bound: %s", name, n, line)
+			}
 		}
 	}
 }
