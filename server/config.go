@@ -45,6 +45,10 @@ type Thrift1Config struct {
 	// ScannerTimeout frees a scanner that was not used for so long. Zero: 10
 	// minutes, as the HBase gateway.
 	ScannerTimeout time.Duration
+	// FetchTimeout bounds one fetch of a scanner: beyond it the client is told
+	// where the scanner stands, and may go on. Less than its own time-out is of
+	// use. Zero: a minute.
+	FetchTimeout time.Duration
 	// Transport that clients must use: "auto", "buffered" or "framed". Empty:
 	// auto, told from the first bytes of each connection.
 	Transport string
@@ -121,6 +125,7 @@ func (c Config) Resolve() Config {
 	setDefault(&c.Thrift1.Addr, "127.0.0.1:9090")
 	setDefault(&c.Thrift1.MaxConnections, 4096)
 	setDefault(&c.Thrift1.ScannerTimeout, 10*time.Minute)
+	setDefault(&c.Thrift1.FetchTimeout, time.Minute)
 	setDefault(&c.Thrift1.Transport, "auto")
 	setDefault(&c.Thrift1.Protocol, "auto")
 	setDefault(&c.HTTP.Addr, "127.0.0.1:8600")

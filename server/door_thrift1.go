@@ -34,7 +34,7 @@ func (s *Server) thrift1Handler(st store.Store, addr net.Addr) thrift1.Options {
 	host, port := advertised(addr)
 	return thrift1.Options{
 		Store: st, Name: DoorThrift1,
-		ScannerTimeout: c.ScannerTimeout,
+		ScannerTimeout: c.ScannerTimeout, FetchTimeout: c.FetchTimeout,
 		// A reply is memory in flight like a request.
 		MaxReply:  int(min(thrift1.DefaultMaxReply, s.split.Doors)),
 		Transport: unlessAuto(c.Transport), Protocol: unlessAuto(c.Protocol),

@@ -17,7 +17,7 @@ func TestOptions_comeFromTheConfiguration(t *testing.T) {
 		Memory: 1 * GiB,
 		Thrift1: Thrift1Config{
 			Addr: "127.0.0.1:1234", MaxConnections: 7, MaxFrame: 5 * MiB, IdleTimeout: 3 * time.Second,
-			ScannerTimeout: 4 * time.Second, Transport: "framed", Protocol: "compact",
+			ScannerTimeout: 4 * time.Second, FetchTimeout: 5 * time.Second, Transport: "framed", Protocol: "compact",
 		},
 		WAL:   WALConfig{Sync: "os"},
 		Fault: FaultConfig{FsyncDelay: 6 * time.Millisecond},
@@ -37,7 +37,7 @@ func TestOptions_comeFromTheConfiguration(t *testing.T) {
 		t.Errorf("%d bytes in flight", s.inFlight.Size())
 	}
 	h := s.thrift1Handler(nil, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1234})
-	if h.Name != "thrift1" || h.ScannerTimeout != 4*time.Second || h.Transport != "framed" || h.Protocol != "compact" ||
+	if h.Name != "thrift1" || h.ScannerTimeout != 4*time.Second || h.FetchTimeout != 5*time.Second || h.Transport != "framed" || h.Protocol != "compact" ||
 		h.MaxReply != 64<<20 || h.Host != "127.0.0.1" || h.Port != 1234 || h.Metrics != s.metrics || h.Logger == nil {
 		t.Errorf("handler %+v", h)
 	}

@@ -44,6 +44,8 @@ func Settings() []Setting {
 			field: func(c *Config) any { return &c.Thrift1.IdleTimeout }},
 		{Key: "thrift1.scanner_timeout", Usage: "free a scanner that is idle for so long", Default: "10m",
 			field: func(c *Config) any { return &c.Thrift1.ScannerTimeout }},
+		{Key: "thrift1.fetch_timeout", Usage: "how long one fetch of a scanner may search; then it says how far it came", Default: "1m",
+			field: func(c *Config) any { return &c.Thrift1.FetchTimeout }},
 		{Key: "thrift1.transport", Usage: "transport that Thrift clients must use: auto, buffered or framed", Default: "auto",
 			field: func(c *Config) any { return &c.Thrift1.Transport }},
 		{Key: "thrift1.protocol", Usage: "protocol that Thrift clients must use: auto, binary or compact", Default: "auto",

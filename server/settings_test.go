@@ -46,7 +46,7 @@ func TestSettings_readBackWhatTheyPrint(t *testing.T) {
 	values := map[string]string{
 		"data": "/srv/x", "engine": "memory", "memory": "1536MiB", "drain_timeout": "1m30s",
 		"thrift1.addr": "off", "thrift1.max_connections": "7", "thrift1.max_frame": "1000000",
-		"thrift1.idle_timeout": "5m0s", "thrift1.scanner_timeout": "1s", "thrift1.transport": "framed", "thrift1.protocol": "compact",
+		"thrift1.idle_timeout": "5m0s", "thrift1.scanner_timeout": "1s", "thrift1.fetch_timeout": "9s", "thrift1.transport": "framed", "thrift1.protocol": "compact",
 		"http.addr": "[::1]:0", "http.max_connections": "9", "http.stall_timeout": "20s", "http.pprof": "true",
 		"wal.sync": "os", "disk.reserve": "64MiB", "log.level": "debug", "log.format": "json", "fault.fsync_delay": "5ms",
 	}
@@ -82,8 +82,8 @@ func TestSettings_defaultsAreWhatHelpSays(t *testing.T) {
 			t.Errorf("%s is %q, help says %q", s.Key, got, s.Default)
 		}
 	}
-	if checked != 17 {
-		t.Errorf("%d defaults checked, want 17", checked)
+	if checked != 18 {
+		t.Errorf("%d defaults checked, want 18", checked)
 	}
 	if err := c.Validate(); err != nil {
 		t.Errorf("the defaults are not valid: %v", err)

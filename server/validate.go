@@ -32,6 +32,7 @@ func (c *Config) Validate() error {
 	v.frame("thrift1.max_frame", c.Thrift1.MaxFrame, SplitMemory(c.Memory).Doors)
 	v.check("thrift1.idle_timeout", c.Thrift1.IdleTimeout.String(), c.Thrift1.IdleTimeout >= 0, "a duration, or 0 for never")
 	v.positive("thrift1.scanner_timeout", c.Thrift1.ScannerTimeout)
+	v.positive("thrift1.fetch_timeout", c.Thrift1.FetchTimeout)
 	v.oneOf("thrift1.transport", c.Thrift1.Transport, "auto", "buffered", "framed")
 	v.oneOf("thrift1.protocol", c.Thrift1.Protocol, "auto", "binary", "compact")
 
