@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cellardb/cellar/cell"
 	"github.com/cellardb/cellar/door/ops"
@@ -98,6 +99,14 @@ func TestRestoreRefusals(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(full.Data, lockFile)); err == nil {
 		t.Error("a lock was left in a folder that was refused")
+	}
+	// A file system of its own has a folder of its own.
+	disk := target()
+	if err := os.MkdirAll(filepath.Join(disk.Data, "lost+found"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Restore(ctx, disk, from); err != nil {
+		t.Errorf("onto a new disk: %v", err)
 	}
 	// An interrupted restore is gone on with; a server does not start on it.
 	left := target()
@@ -297,5 +306,46 @@ func TestUpkeepOfMemory(t *testing.T) {
 	}
 	if err := s.Shutdown(ctx); err != nil {
 		t.Fatal(err)
+	}
+	if _, err := s.verify(ctx, store.VerifyOptions{}); !errors.Is(err, store.ErrBusy) {
+		t.Errorf("after the end: %v", err)
+	}
+	if got := s.upkeep().StallTimeout; got != time.Minute {
+		t.Errorf("a client may stall for %v", got)
+	}
+}
+
+// A backup is looked at as files with sums, and as a store; a newer one is
+// refused.
+func TestVerifyBackup(t *testing.T) {
+	ctx := context.Background()
+	cfg := filledData(t)
+	dir := filepath.Join(t.TempDir(), "b")
+	if _, err := BackupStore(ctx, cfg, Build{}, BackupTarget{Dir: dir}); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := VerifyBackup(ctx, dir, store.VerifyOptions{}); err != nil || !r.Sound() || r.Cells != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	// What the manifest does not name is no fault of a store.
+	if err := os.WriteFile(filepath.Join(dir, archive.StoreDir, "holiday.jpg"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	r, err := VerifyBackup(ctx, dir, store.VerifyOptions{Found: func(f store.Fault) {
+		if f.Kind == store.FaultDamage {
+			found++
+		}
+	}})
+	if err != nil || r.Sound() || r.Damaged != 1 || found != 1 {
+		t.Errorf("%+v, %d found, %v", r, found, err)
+	}
+	newer := filepath.Join(t.TempDir(), "newer")
+	info := archive.Info{Engine: EnginePebble, Format: FormatVersion + 1}
+	if _, err := archive.WriteFolder(ctx, filepath.Join(dir, archive.StoreDir), newer, archive.WriteOptions{Info: info}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := VerifyBackup(ctx, newer, store.VerifyOptions{}); !errors.Is(err, store.ErrNewerFormat) {
+		t.Errorf("a newer one: %v", err)
 	}
 }

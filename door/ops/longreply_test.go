@@ -21,6 +21,7 @@ import (
 type slowTaker struct {
 	*httptest.ResponseRecorder
 	speed    int
+	until    int // bytes; then it takes no more. 0: it goes on
 	deadline time.Time
 	took     int
 }
@@ -31,7 +32,7 @@ func (s *slowTaker) SetReadDeadline(time.Time) error    { return nil }
 func (s *slowTaker) Write(p []byte) (int, error) {
 	left := time.Until(s.deadline)
 	takes := time.Duration(1 << 62)
-	if s.speed > 0 {
+	if s.speed > 0 && (s.until == 0 || s.took < s.until) {
 		takes = time.Duration(len(p)) * time.Second / time.Duration(s.speed)
 	}
 	if takes > left {
@@ -133,19 +134,24 @@ func TestEventsThatAreNotTaken(t *testing.T) {
 	for _, path := range []string{"verify", "backup"} {
 		synctest.Test(t, func(t *testing.T) {
 			var ended error
-			work := func(ctx context.Context, tell func() error) error {
+			work := func(tell func() error) error {
 				for ended == nil {
-					ended = errors.Join(tell(), ctx.Err())
+					ended = tell()
 					time.Sleep(time.Second)
 				}
 				return ended
 			}
 			h := upkeepOf(Upkeep{
-				Verify: func(ctx context.Context, o store.VerifyOptions) (store.VerifyReport, error) {
-					return store.VerifyReport{}, work(ctx, func() error { return o.Progress(1, 2) })
+				Verify: func(_ context.Context, o store.VerifyOptions) (store.VerifyReport, error) {
+					return store.VerifyReport{}, work(func() error {
+						for range 10 {
+							o.Found(store.Fault{Kind: store.FaultNote})
+						}
+						return o.Progress(1, 2)
+					})
 				},
-				Backup: func(ctx context.Context, _ BackupRequest, progress func(done, total int64) error) (BackupResult, error) {
-					return BackupResult{}, work(ctx, func() error { return progress(1, 2) })
+				Backup: func(_ context.Context, _ BackupRequest, progress func(done, total int64) error) (BackupResult, error) {
+					return BackupResult{}, work(func() error { return progress(1, 2) })
 				},
 			})
 			began := time.Now()
@@ -164,6 +170,60 @@ func TestEventsThatAreNotTaken(t *testing.T) {
 			}
 		})
 	}
+}
+
+// How far a client is behind counts together: one that was slow has less time
+// left when it takes nothing more. Where a writer has no deadline, it is found
+// out after the write.
+func TestBeingBehindAddsUp(t *testing.T) {
+	const piece = 256 << 10
+	synctest.Test(t, func(t *testing.T) {
+		u := &upkeep{door: &door{}}
+		u.Upkeep = &Upkeep{StallTimeout: time.Minute}
+		w := &slowTaker{ResponseRecorder: httptest.NewRecorder(), speed: slowest / 2, until: 40 * piece}
+		l := u.newLongReply(w)
+		var err error
+		began := time.Now()
+		for err == nil {
+			_, err = l.Write(make([]byte, piece))
+		}
+		// 40 pieces take 80 s, of which 40 s count; 20 s are left, and a second for
+		// the piece itself.
+		if took := time.Since(began); !errors.Is(err, ErrSlowClient) || took != 101*time.Second {
+			t.Errorf("it is cut off after %v: %v", took, err)
+		}
+		l = u.newLongReply(sleeper{httptest.NewRecorder()})
+		if _, err := l.Write(make([]byte, piece)); !errors.Is(err, ErrSlowClient) {
+			t.Errorf("a writer without deadlines: %v", err)
+		}
+	})
+}
+
+// sleeper is a writer without deadlines, of a client that sleeps.
+type sleeper struct{ http.ResponseWriter }
+
+func (s sleeper) Write(p []byte) (int, error) {
+	time.Sleep(time.Hour)
+	return len(p), nil
+}
+
+// Progress is told now and then, and in the end.
+func TestProgressIsToldNowAndThen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := upkeepOf(Upkeep{Backup: func(_ context.Context, _ BackupRequest, progress func(done, total int64) error) (BackupResult, error) {
+			for done := range int64(101) {
+				if err := progress(done, 100); err != nil {
+					return BackupResult{}, err
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+			return BackupResult{}, nil
+		}})
+		w := ask3(h, "backup", `{"dir":"/x"}`, "application/json")
+		if n := strings.Count(w.Body.String(), `"progress"`); n != 6 || !strings.Contains(w.Body.String(), `{"done":100,"total":100}`) {
+			t.Errorf("told %d times: %s", n, w.Body)
+		}
+	})
 }
 
 // slowBody is a request that never comes whole until it is let.

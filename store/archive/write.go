@@ -219,6 +219,7 @@ func (w *folderWriter) add(ctx context.Context, name string) (File, error) {
 		}
 		// The earlier backup's own file may have been damaged since.
 		base := filepath.Join(w.o.Base, StoreDir, name)
+		w.pace.Total += f.Size
 		if sum, err := w.sum(ctx, base); err == nil && sum == old.SHA256 && f.SHA256 == sum && os.Link(base, to) == nil {
 			w.result.Linked += f.Size
 			return f, nil
