@@ -684,6 +684,9 @@ func TestMemoryThatComesTooLate(t *testing.T) {
 		if err := <-got; !errors.Is(err, ErrStalled) {
 			t.Errorf("it was given memory: %v", err)
 		}
+		if held := c.lease.Held(); held != 0 {
+			t.Errorf("what it was refused, it holds: %d bytes", held)
+		}
 		c.close()
 		if used, held := b.Used(), c.lease.Held(); used != 0 || held != 0 {
 			t.Errorf("%d bytes are taken, of which it holds %d", used, held)
