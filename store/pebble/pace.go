@@ -15,7 +15,7 @@ type pace struct {
 const (
 	// restBelow, hurryAbove and slowAbove are ratios of garbage to live data.
 	restBelow  = 0.1
-	hurryAbove = 0.5
+	hurryAbove = 0.25
 	slowAbove  = 1.0
 	// slowFrom is the least garbage, in bytes, that slows writers.
 	slowFrom = 64 << 20
@@ -32,7 +32,7 @@ const (
 )
 
 // paceFor follows the garbage: up to a tenth of the live data the janitor does
-// little, from half of it on it works as fast as it can, and between it reads
+// little, from a quarter of it on it works as fast as it can, and between it reads
 // so much for each byte that is written.
 func paceFor(ratio, written float64) pace {
 	hurry := (ratio - restBelow) / (hurryAbove - restBelow)
