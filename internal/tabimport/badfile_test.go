@@ -16,7 +16,6 @@ import (
 type shortFile struct {
 	file
 	broken *int
-	syncs  int
 }
 
 var errFull = errors.New("no space left on device")
