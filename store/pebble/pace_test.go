@@ -24,9 +24,9 @@ func TestPaceFollowsGarbageAndWrites(t *testing.T) {
 	}{
 		{0, 0, pace{0.1, 16 * mib}},
 		{0.1, 100 * mib, pace{0.1, 16 * mib}},
-		{0.3, 30 * mib, pace{0.5, 120 * mib}},
-		{0.3, 1 * mib, pace{0.5, 16 * mib}},
-		{0.5, 30 * mib, pace{1, inf}},
+		{0.175, 30 * mib, pace{0.5, 120 * mib}},
+		{0.175, 1 * mib, pace{0.5, 16 * mib}},
+		{0.25, 30 * mib, pace{1, inf}},
 		{4, 0, pace{1, inf}},
 	}
 	for _, c := range cases {

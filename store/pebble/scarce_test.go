@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,13 +21,13 @@ import (
 // noBallast is a file system on which the ballast cannot be made for a while.
 type noBallast struct {
 	vfs.FS
-	fail  bool
-	tries int
+	fail  atomic.Bool
+	tries atomic.Int64
 }
 
 func (fs *noBallast) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
 	if strings.HasSuffix(name, ballastName) {
-		if fs.tries++; fs.fail {
+		if fs.tries.Add(1); fs.fail.Load() {
 			return nil, errors.New("no such luck")
 		}
 	}
@@ -38,7 +39,8 @@ func (fs *noBallast) Create(name string, c vfs.DiskWriteCategory) (vfs.File, err
 func TestBallastIsTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		fs := &noBallast{FS: newSmallDisk(vfs.NewMem(), testRoom), fail: true}
+		fs := &noBallast{FS: newSmallDisk(vfs.NewMem(), testRoom)}
+		fs.fail.Store(true)
 		if err := fs.MkdirAll("data", 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +48,7 @@ func TestBallastIsTriedAgain(t *testing.T) {
 		ctx, stop := context.WithCancel(context.Background())
 		ended := make(chan struct{})
 		go func() { w.run(ctx); close(ended) }()
-		after := func(d time.Duration) int { time.Sleep(d); synctest.Wait(); return fs.tries }
+		after := func(d time.Duration) int { time.Sleep(d); synctest.Wait(); return int(fs.tries.Load()) }
 		// At 0, 1, 3, 7, 15, 31 s, and so on.
 		if first, minute := after(500*time.Millisecond), after(time.Minute); first != 1 || minute != 6 {
 			t.Errorf("tried %d times in half a second, %d in a minute", first, minute)
@@ -55,8 +57,8 @@ func TestBallastIsTriedAgain(t *testing.T) {
 		if later := after(time.Hour) - hour; later != int(time.Hour/lastBallastPause) {
 			t.Errorf("tried %d times in an hour", later)
 		}
-		fs.fail = false
-		if there := after(lastBallastPause) - fs.tries; there != 0 || w.ballastPause != 0 {
+		fs.fail.Store(false)
+		if there := after(lastBallastPause) - int(fs.tries.Load()); there != 0 || w.ballastPause != 0 {
 			t.Errorf("it is not made: next try after %v", w.ballastPause)
 		}
 		if _, err := fs.Stat("data/" + ballastName); err != nil {
@@ -69,8 +71,8 @@ func TestBallastIsTriedAgain(t *testing.T) {
 		if !w.ballast.giveUp() {
 			t.Error("there was no ballast")
 		}
-		fs.fail = true
-		if before := fs.tries; after(time.Second) == before {
+		fs.fail.Store(true)
+		if before := int(fs.tries.Load()); after(time.Second) == before {
 			t.Error("it is not tried again")
 		}
 		stop()
