@@ -68,7 +68,7 @@ func aims() []aim {
 		{"filter", "… over the scan that sends all", "3 x", times, ratio("filter", OpFilter, "filter", OpScan), atLeast(3)},
 		{"rescan", "a clean scan over that of overwritten rows", "within 3 x", times, ratio("rescan", OpScanClean, "rescan", OpScanOverwritten), below(3)},
 		{"rescan", "… over that after a compaction", "within 1.2 x", times, ratio("rescan", OpScanClean, "rescan", OpScanCompacted), below(1.2)},
-		{"overwrite", "disk over live data, at its most", "under 2 x", times, of("overwrite", OpOverwrite, figureOf(figureDiskOverLive)), below(2)},
+		{"overwrite", "sstables over live data, at their most", "under 2 x", times, of("overwrite", OpOverwrite, figureOf(figureTablesOverLive)), below(2)},
 		{"overwrite", "rate over the rate that was asked for", "0.8", times, of("overwrite", OpOverwrite, figureOf(figureRateKept)), atLeast(0.8)},
 		{sustained, "records a second, held", "60,000/s", whole, of(sustained, OpLoad, rateOf), atLeast(60000)},
 		{sustained, "worst second over the mean one", "0.5", times, of(sustained, OpLoad, func(r *Result) *float64 { return r.WorstSecond }), atLeast(0.5)},

@@ -50,7 +50,7 @@ func experimentResults(scale float64) []Result {
 	// The same words in two experiments are two operations.
 	add("filter", OpScan, "rows", 300000, nil)
 	add("overwrite", OpOverwrite, "records", 29500, func(r *Result) {
-		r.Figures = map[string]float64{figureDiskOverLive: 2.4, figureLive: 1000, figureRateKept: 0.98}
+		r.Figures = map[string]float64{figureTablesOverLive: 2.4, figureLive: 1000, figureRateKept: 0.98}
 		r.Samples = map[string][]*float64{sampleDisk: {ptr(1200.0), ptr(2400.0), ptr(1800.0)}}
 	})
 	add(ExperimentSustained, OpScan, "rows", 250000, nil)
@@ -179,7 +179,7 @@ func TestAimsAreJudged(t *testing.T) {
 	f("2,000,000 yes, 2.00 **no**", "filter", Result{Op: OpFilter, Rate: 2000000}, Result{Op: OpScan, Rate: 1000000})
 	f("2.99 yes, 1.19 yes", "rescan", Result{Op: OpScanClean, Rate: 299}, Result{Op: OpScanOverwritten, Rate: 100}, Result{Op: OpScanCompacted, Rate: 251})
 	f("3.00 **no**, 1.20 **no**", "rescan", Result{Op: OpScanClean, Rate: 300}, Result{Op: OpScanOverwritten, Rate: 100}, Result{Op: OpScanCompacted, Rate: 250})
-	f("2.00 **no**, 0.80 yes", "overwrite", Result{Op: OpOverwrite, Figures: map[string]float64{figureDiskOverLive: 2, figureRateKept: 0.8}})
+	f("2.00 **no**, 0.80 yes", "overwrite", Result{Op: OpOverwrite, Figures: map[string]float64{figureTablesOverLive: 2, figureRateKept: 0.8}})
 	f("- -, - -", "overwrite", Result{Op: OpOverwrite})
 	f("0.90 yes", "backup", Result{Op: OpIngestBackup, Figures: map[string]float64{figureKeptBeside: 0.9}})
 	f("60,000 yes, 0.50 yes, 1,535 yes, 9.90 yes, 19.90 yes, 1.99 yes", ExperimentSustained,

@@ -241,7 +241,7 @@ func TestDiskOverLive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		run := pipeRun(t, gateway.Hooks{}, func(o *Options) { o.Ops, o.Rate, o.Duration = []string{OpOverwrite}, 500, time.Second })
 		for _, v := range []float64{1, 3, 2} {
-			run.overwrite.samples = samples{sampleDisk: append(run.overwrite.samples[sampleDisk], &v)}
+			run.overwrite.samples = samples{sampleDisk: append(run.overwrite.samples[sampleDisk], &v), sampleTables: {&v}}
 		}
 		results, err := run.run(context.Background())
 		if err != nil {

@@ -28,6 +28,9 @@ func (t *thriftRun) overwrites(ctx context.Context) error {
 	if disk := m.samples.known(sampleDisk); len(disk) > 0 && live > 0 {
 		m.figure(figureDiskOverLive, slices.Max(disk)/live)
 	}
+	if tables := m.samples.known(sampleTables); len(tables) > 0 && live > 0 {
+		m.figure(figureTablesOverLive, slices.Max(tables)/live)
+	}
 	if t.NoVerify {
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 const (
 	sampleRSS      = "rss_mib"      // memory of the process, as the system says
 	sampleDisk     = "disk_mib"     // files of the store
+	sampleTables   = "tables_mib"   // of them, sstables that reads look at
 	sampleMemtable = "memtable_mib" // writes that are not in files yet
 	samplePressure = "pressure"     // 0 to 1: how hard the store is pressed
 	sampleGarbage  = "garbage"      // bytes that no read can see, over live data
@@ -21,6 +22,7 @@ var sampled = []struct {
 	unit         float64
 }{
 	{sampleDisk, "cellar_store_disk_bytes", mib},
+	{sampleTables, "cellar_store_table_bytes", mib},
 	{sampleMemtable, "cellar_store_memtable_bytes", mib},
 	{samplePressure, metricPressure, 1},
 	{sampleGarbage, "cellar_store_garbage_ratio", 1},

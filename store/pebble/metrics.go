@@ -17,6 +17,7 @@ type Figures struct {
 	L0Files        int64
 	L0Sublevels    int32
 	DiskBytes      uint64 // sstables, blobs and logs
+	TableBytes     int64  // sstables that reads look at
 	Compactions    int64
 	CompactionDebt uint64 // bytes
 	LogSyncs       int64
@@ -129,6 +130,7 @@ func (s *Store) Figures() Figures {
 		L0Files:       m.Levels[0].TablesCount,
 		L0Sublevels:   m.Levels[0].Sublevels,
 		DiskBytes:     m.DiskSpaceUsage(),
+		TableBytes:    m.Total().TablesSize,
 		Compactions:   m.Compact.Count, CompactionDebt: m.Compact.EstimatedDebt,
 		LogSyncs: s.fs.logSyncs.Load(), FileSyncs: s.fs.fileSyncs.Load(), LogBytes: s.fs.logBytes.Load(),
 		BytesRead: s.fs.bytesRead.Load(), BytesWritten: s.fs.bytesWritten.Load(),
@@ -188,6 +190,7 @@ func newCollector(s *Store) (*collector, error) {
 	add("l0_files", "Files in level 0.", gauge, func(f *Figures) float64 { return float64(f.L0Files) })
 	add("l0_sublevels", "Sublevels of level 0: how many files a read of a new row looks at.", gauge, func(f *Figures) float64 { return float64(f.L0Sublevels) })
 	add("disk_bytes", "Bytes on disk: tables and logs.", gauge, func(f *Figures) float64 { return float64(f.DiskBytes) })
+	add("table_bytes", "Bytes in the tables that reads look at: without logs, and without files that are about to be deleted.", gauge, func(f *Figures) float64 { return float64(f.TableBytes) })
 	add("compaction_debt_bytes", "Bytes that compactions have yet to move.", gauge, func(f *Figures) float64 { return float64(f.CompactionDebt) })
 	add("compactions_total", "Compactions done.", counter, func(f *Figures) float64 { return float64(f.Compactions) })
 	add("wal_fsyncs_total", "Syncs of the log.", counter, func(f *Figures) float64 { return float64(f.LogSyncs) })
