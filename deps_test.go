@@ -25,6 +25,7 @@ const layers = `
 	store < store/hbase
 
 	// The tiers. No tier imports a tier.
+	store < stream/schema < stream/block, stream/intake < stream
 	store < stream, tsdb, sql, search
 	store < internal/arrowio
 
@@ -42,6 +43,7 @@ const layers = `
 	// The load generators: a client like any other.
 	internal/wire/* < bench/*
 	internal/wire/* < bench/internal/*
+	stream/schema < bench/events < bench // made as columns too
 	hbase, store, bench/* < bench
 	internal/arrowio < bench
 
@@ -63,7 +65,7 @@ const layers = `
 
 // forTests may be imported by the tests of any package, beyond what the
 // package itself may import.
-const forTests = `internal/leaktest store/memory store/storetest bench/internal/gateway`
+const forTests = `internal/leaktest store/memory store/storetest bench/internal/gateway bench/events`
 
 // libraries says which packages may import which module that is not ours;
 // "tests" stands for the tests of any package. What is not here may not be
@@ -80,7 +82,7 @@ const libraries = `
 	github.com/guptarohit/asciigraph          bench internal/cli
 	github.com/gdamore/tcell/v2               internal/top internal/cli
 	github.com/schollz/progressbar/v3         bench internal/cli
-	github.com/klauspost/compress             internal/tabimport
+	github.com/klauspost/compress             internal/tabimport stream/block
 	golang.org/x/sync                         store/pebble server bench
 	golang.org/x/sys                          store/pebble server bench internal/cli
 	golang.org/x/term                         bench internal/cli internal/shell
