@@ -249,7 +249,7 @@ func TestResume_afterABrokenStream(t *testing.T) {
 				t.Fatal(err)
 			}
 			broke := 0
-			for cut := 1; cut < len(text); cut += 1 + cut/40 {
+			for cut := 1; cut < len(text); cut += 1 + cut/15 {
 				o := o
 				o.Stdin = &brokenReader{text: text[:cut]}
 				target := &StoreTarget{Store: newStore(t), Label: "x"}
@@ -267,7 +267,7 @@ func TestResume_afterABrokenStream(t *testing.T) {
 					t.Fatalf("cut at %d: %v, bad lines %s", cut, err, firstDifference(string(bad), string(wantBad)))
 				}
 			}
-			if broke < 50 {
+			if broke < 40 {
 				t.Errorf("it broke at %d places", broke)
 			}
 		})

@@ -119,8 +119,8 @@ func (j *janitor) work(ctx context.Context, jobs []job) error {
 			j.visited[job.part] = visit{again: j.s.clock.now() + retryAfter, rules: job.rules}
 			j.open = nil
 		}
-		if enough() {
-			return nil
+		if enough() || j.s.disk.scarce() {
+			return nil // a visit that was left goes on where it is
 		}
 	}
 	return nil
@@ -206,7 +206,7 @@ type owed struct{ lower, upper []byte }
 // anything is written: else its garbage would stay until something is. While
 // there are writes they carry the deletes down.
 func (j *janitor) settle(ctx context.Context) error {
-	if len(j.owed) == 0 || j.meter.rate > quietRate {
+	if len(j.owed) == 0 || j.meter.rate > quietRate || j.s.disk.space.brim.Load() {
 		return nil
 	}
 	s := j.s
@@ -221,6 +221,9 @@ func (j *janitor) settle(ctx context.Context) error {
 		}
 	}
 	w := j.owed[first]
-	delete(j.owed, first)
-	return storeError(s.db.Compact(ctx, w.lower, w.upper, false))
+	err := s.db.Compact(ctx, w.lower, w.upper, false)
+	if err == nil || !s.disk.scarce() {
+		delete(j.owed, first) // else it is owed still
+	}
+	return storeError(err)
 }

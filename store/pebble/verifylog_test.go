@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -192,17 +193,34 @@ func TestNeededLog(t *testing.T) {
 	}
 }
 
+// heldTables lets no table be made while it is on.
+type heldTables struct {
+	vfs.FS
+	on  atomic.Bool
+	let chan struct{}
+}
+
+func (fs *heldTables) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	if fs.on.Load() && strings.HasSuffix(name, ".sst") {
+		<-fs.let
+	}
+	return fs.FS.Create(name, c)
+}
+
 // The logs of a store, zeroed from their middle on: verify names each, and calls
 // damage what a start refuses.
 func TestZeroedTailOfALogIsNamed(t *testing.T) {
 	ctx := context.Background()
 	mem := vfs.NewCrashableMem()
-	s := mustOpen(t, Options{Dir: "data", FS: mem, MemtableBytes: 1 << 20, NoJanitor: true})
+	held := &heldTables{FS: mem, let: make(chan struct{})}
+	s := mustOpen(t, Options{Dir: "data", FS: held, MemtableBytes: 1 << 20, NoJanitor: true})
 	mustCreate(t, s, "t", "f")
 	// Memtables that are not flushed yet keep their logs.
+	held.on.Store(true)
+	defer close(held.let)
 	var kept []string
 	for n := 0; len(kept) < 2; n++ {
-		if n == 1000 {
+		if n == 60 {
 			t.Fatal("there is never more than one log")
 		}
 		mustApply(t, s, "t", *cell.NewMutation(fmt.Appendf(nil, "r%06d", n)).Put([]byte("f"), nil, 1, make([]byte, 60_000)))

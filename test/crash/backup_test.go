@@ -294,14 +294,14 @@ func TestKilledDuringBackup(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer w.log.Close()
-	for range 100 {
+	for range 1000 {
 		if err := w.do(c, w.newRows(1, 20)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	// 2 MB at 16 KiB a second: it is never done before the kill.
+	// 20 MB at 1 MiB a second: it is not done before the kill.
 	dir, tar := filepath.Join(backups, "folder"), filepath.Join(backups, "stream.tar")
-	slow := command(t, "backup", dir, "--data", data, "--rate", "16KiB")
+	slow := command(t, "backup", dir, "--data", data, "--rate", "1MiB")
 	slow.Stderr = nil
 	if err := slow.Start(); err != nil {
 		t.Fatal(err)
@@ -325,7 +325,7 @@ func TestKilledDuringBackup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stream := command(t, "backup", "-", "--data", data, "--rate", "16KiB")
+	stream := command(t, "backup", "-", "--data", data, "--rate", "1MiB")
 	stream.Stderr, stream.Stdout = nil, out
 	if err := stream.Start(); err != nil {
 		t.Fatal(err)
